@@ -5,8 +5,9 @@
     >>> inventory.host("web1").vars
     {'http_port': '8080'}
 
-Nothing is run, and nothing of Ansible is imported. The levels are those of Ansible's documentation, the values those
-that Ansible has before it fills in templates. docs/ansible.md says what is read, and what cannot be known.
+Only programs that the caller names are run, and nothing of Ansible is imported. Levels have the numbers of Ansible's
+documentation. Values have their templates as they are written. docs/ansible.md says what is read, and what cannot be
+known.
 """
 
 from __future__ import annotations

@@ -283,11 +283,11 @@ class TestPartsThatDoNotJoin:
             return value
 
         shared = inside(1, 100)
-        assert parts.measured({"a": shared, "b": inside(shared, 399)}) == 1 + 101 + 399 + 101
+        assert parts.value_count({"a": shared, "b": inside(shared, 399)}) == 1 + 101 + 399 + 101
         with pytest.raises(TooDeep):
-            parts.measured({"a": shared, "b": inside(shared, 400)})
+            parts.value_count({"a": shared, "b": inside(shared, 400)})
         with pytest.raises(TooDeep):
-            parts.measured(inside(1, 501))
+            parts.value_count(inside(1, 501))
 
     def test_a_text_past_the_limit_is_refused_before_it_is_read(self):
         """By its length alone."""

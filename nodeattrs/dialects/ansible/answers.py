@@ -31,7 +31,7 @@ _NOTHING: dict[Any, Any] = {}
 """The value of a layer without anything about a variable: it is not merged, and its number is left out."""
 _BY_ANSIBLE = "set by Ansible itself"
 _OF_GROUPS = (title(3), title(7))
-"""Where sources and tasks stand that may change groups."""
+"""Titles of unknown layers that may change groups: of sources and of tasks."""
 
 
 class SharedFold(Fold):
@@ -43,7 +43,7 @@ class SharedFold(Fold):
     @cached_property
     def part(self) -> Part:
         """The merged value without origins, computed at the first access."""
-        return folded_once(Fold(self.children, self.policy)).result
+        return folded_once(self).result
 
 
 def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
@@ -106,7 +106,7 @@ def only_variable(plan: Plan, name: Any) -> Plan:
 
 
 def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
-    """A plan whose values at sensitive paths are secrets; the same object where no layer has such a path."""
+    """A copy of a plan with secrets at sensitive paths; the plan itself if no layer has such a path."""
     if isinstance(plan, Layer):
         value = withheld(plan.value, paths) if isinstance(plan.value, dict) else plan.value
         return plan if value is plan.value else Layer(value, plan.origin, plan.title, plan.policy)
@@ -188,10 +188,11 @@ class Variables:
     def folded(self, name: Any = _ANYTHING) -> Folded:
         """All layers merged with their origins; with *name* their values of that variable alone. Nothing is kept.
 
-        name: the variable that is asked about; it decides which unknown layers count. One that cannot set the variable
-              counts as empty. Without *name*, only unknown layers that may set any variable count. For a variable that
-              Ansible sets itself, its value is added as the strongest layer, or an unknown layer if the value is not
-              known
+        An unknown layer that cannot set the variable counts as empty. Without *name*, only unknown layers that may set
+        any variable count. If Ansible sets the variable itself, its value is one more layer, the strongest. That layer
+        is unknown if only a run knows the value.
+
+        name: the variable; left out: all variables
         """
         plan = _limited_to(self.plan, name)
         if isinstance(name, str) and name in MAGIC:
@@ -201,9 +202,7 @@ class Variables:
         return Folded(folding, list(plan.layers()), value if isinstance(value, dict) else {})
 
     def _with_magic(self, plan: Fold, name: str) -> Fold:
-        """The plan with Ansible's own value of a name on top; with an unknown layer where only a run knows the
-        value.
-        """
+        """The plan with Ansible's own value of a name on top. If only a run knows the value, that layer is unknown."""
         open_groups = [one for one in plan.layers() if type(one.value) is Unknown and one.title in _OF_GROUPS]
         origin = Origin("Ansible", self.host)
         if name in self.magic:

@@ -78,7 +78,7 @@ INVENTORY = (
 OF_FOLDER = tuple(
     one._replace(keywords={**one.keywords, "dest": "repo"}) if one.name == "folder" else one for one in INVENTORY
 )
-"""The same for verbs: --folder names the folder of their question."""
+"""The arguments of INVENTORY for verbs, where --folder is stored as the folder of the question, "repo"."""
 TASK = (
     Argument(
         ("--playbook",),
@@ -98,10 +98,10 @@ def inventory_of(arguments: Mapping[str, Any]) -> Inventory:
     raises: AnsibleError, also where no named source exists
     """
     with held_back(False):  # what is run was named, one by one
-        return opened(arguments)
+        return open_inventory(arguments)
 
 
-def opened(arguments: Mapping[str, Any]) -> Inventory:
+def open_inventory(arguments: Mapping[str, Any]) -> Inventory:
     """The inventory that the arguments name. Its sources are read; code runs only by the caller's rule (`core.code`).
 
     Shell completion calls it without more, and then nothing may run. Settings of nodeattrs.toml files near the named

@@ -25,7 +25,7 @@ from nodeattrs.dialects.ansible.arguments import (
     VARIABLE,
     answer_of,
     inventory_of,
-    opened,
+    open_inventory,
 )
 from nodeattrs.dialects.ansible.config import config_of
 from nodeattrs.dialects.ansible.printing import graph, printed_inventory, printed_variables
@@ -41,7 +41,6 @@ from nodeattrs.dialects.ansible.reports import (
     unread,
 )
 from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
-from nodeattrs.reports.screen import printable
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _YAML = (("--yaml", "-y"), "YAML instead of JSON", FLAG, "as Ansible prints it")
@@ -60,7 +59,7 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
     arguments: the values of the options, and `host` for the named host
     raises:    AnsibleError; UnknownLayer, if a source would have to run
     """
-    inventory = opened(arguments)
+    inventory = open_inventory(arguments)
     if noun == "HOST":
         return inventory.hosts
     hosts = [arguments["host"]] if arguments.get("host") else inventory.hosts
@@ -68,16 +67,10 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
 
 
 def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
-    """The places whose templates were not evaluated, [] without rendering; the caller is warned of each."""
+    """The places whose templates were not evaluated; [] if *rendered* is None. The caller is warned of each."""
     found = [] if rendered is None else [*not_evaluated(answer, rendered)]
     question.caller.warn(warning for warning, _ in found)
     return [place for _, place in found]
-
-
-def _open_places(answer: Variables, *, is_rendered: bool = False) -> list[Unread]:
-    """What was not read for a host, and the values that are encrypted; of rendered ones `_left` says so."""
-    kept = () if is_rendered else encrypted_at(answer.vars, (), answer.folded().origins)
-    return [*unread(answer.unread()), *kept]
 
 
 def _environment(question: Question) -> Mapping[str, str] | None:
@@ -96,7 +89,9 @@ def _vars(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
     answer = answer_of(asked, inventory, asked["host"])
-    open_places = _open_places(answer, is_rendered=asked["render"])
+    open_places = unread(answer.unread())
+    if not asked["render"]:  # with --render, `_left` lists the encrypted values
+        open_places += encrypted_at(answer.vars, (), answer.folded().origins)
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
     rendered = rendering_of(inventory, answer, _environment(question)).variables() if asked["render"] else None
@@ -120,17 +115,14 @@ def _graph(question: Question) -> Output:
     inventory = inventory_of(asked)
     text = graph(inventory, asked["group"], with_variables=asked["vars"])
     open_places = unread(inventory.unread(inventory.hosts if asked["vars"] else ()))
-    report: Groups | str = Groups(inventory, asked["group"], text)
-    if asked["format"] == "text":
-        report = "".join(f"{printable(line)}\n" for line in text.splitlines())
-    return Output(report, warnings=inventory.warnings, unread=open_places)
+    return Output(Groups(inventory, asked["group"], text), warnings=inventory.warnings, unread=open_places)
 
 
 def _explain(question: Question) -> Output:
     asked = question.arguments
     inventory = inventory_of(asked)
     answer, path = answer_of(asked, inventory, asked["host"]), parse(asked["path"])
-    if path[:1] == ("hostvars",) and len(path) > 2 and not asked["playbook"]:  # in a task they have facts, too
+    if path[:1] == ("hostvars",) and len(path) > 2 and not asked["playbook"]:  # in a task, `hostvars` also has facts
         answer, path = inventory.host(str(path[1])), path[2:]
     render = rendering_of(inventory, answer, _environment(question)) if asked["render"] else None
     report = explained_variable(inventory, answer, path, render=render)

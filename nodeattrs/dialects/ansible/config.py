@@ -223,9 +223,9 @@ def _lines(file: Path) -> dict[tuple[str, ...], int]:
 
 
 def settings(config: AnsibleConfig) -> Iterator[tuple[str, Any, str]]:
-    """Yield name, value and place of each setting that the file or the environment has;
+    """Yield (name, value, place) of each setting that the file or the environment has, sorted by name.
 
-    None as value if it is not followed.
+    The value is None for a setting that is not followed.
     """
     for name, place in sorted(config.places.items()):
         yield name, None if name in config.unread else getattr(config, name), place

@@ -115,8 +115,8 @@ class TaskContext:
         return [Layer(own, locator, title(level))] if own else []
 
     def evaluated_text(self, value: Any, answer: Variables) -> Any:
-        """A text or number with its templates evaluated, as text. ABSENT if one cannot be evaluated, or gives a map or
-        a list.
+        """A text or number with its templates evaluated, as text. ABSENT if a template cannot be evaluated, or gives
+        another type, such as a list.
 
         answer: the variables of the host
         """
@@ -131,8 +131,9 @@ class TaskContext:
     def with_conditions_of(self, body: dict[Any, Any]) -> TaskContext:
         """A copy of the context to which the `when`, `tags` and `collections` of *body* are added.
 
-        body: the map of a play, a block or a task. `is_sure` of the copy is False if *body* has a key such as `until`,
-              or if a tag has a template
+        `is_sure` of the copy is False if *body* has a key such as `until`, or if a tag has a template.
+
+        body: the map of a play, a block or a task
         """
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
@@ -178,7 +179,7 @@ def context_of_play(play: Play) -> TaskContext:
 def first_found_of(terms: Iterable[Any], folders: Sequence[Path], how: Mapping[str, Any]) -> list[str]:
     """The first existing file of the terms of the lookup first_found, as a list with one path.
 
-    [] if no file exists and the option `skip` is true at the end.
+    [] if no file exists and `skip` is true in the last options.
 
     terms:   names of files, lists of them, or maps with `files`, `paths` and `skip`; a map has the options of the terms
              after it, too
@@ -227,9 +228,11 @@ def _gapped(given: Any) -> list[Any]:
 
 
 def give_parts_of_names(value: Any, answer: Variables, depth: int = 0) -> bool:
-    """Whether each template of a value surely gives a part of one name, without a `/`.
+    """Whether no template in a value gives a text with `/`. True for a value without templates.
 
-    True for facts, for results of tasks, for texts without `/`, and for templates of these; True without templates.
+    Facts and results of tasks count as texts without `/`. Any other template must be a variable with known texts.
+
+    depth: how many values this value is within; callers leave it at 0
     """
     return all(_is_part(name, answer, depth) for name in names_in_templates(value))
 

@@ -1,7 +1,7 @@
 """Note what tasks set for later tasks: set_fact, register, include_vars, gathered facts, add_host and group_by.
 
-The caller gives the tasks in their order; they do not run. If the variables so far decide that a task runs and what it
-sets, its values are kept. Otherwise an unknown layer says which variables the task may set.
+The caller gives the tasks in their order; they do not run. The variables so far may decide whether a task runs, and
+what it sets. Then the values are kept. Otherwise an unknown layer says which variables the task may set.
 
 A level is a number of Ansible's list of variable precedence, from 1 to 22; the highest wins. The character `GAP` marks
 the place of a template in a name.
@@ -53,9 +53,9 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 class TaskEffects:
     """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
 
-    The methods `note_...` add to the fields, and return nothing. Where a value is not known they add an unknown layer,
-    and no error is raised for it. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a
-    `Task` with copies of the fields as they are then.
+    The methods `note_...` add to the fields, and return nothing. For a value that is not known they add an unknown
+    layer. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a `Task` with copies of
+    the fields as they are then.
 
     files:           reads the files that include_vars names
     policy:          how maps are merged, as `hash_behaviour` says
@@ -162,8 +162,8 @@ class TaskEffects:
         """Note what a task with the module set_fact, include_vars or group_by sets. It is called for each pass of a
         loop.
 
-        Nothing is noted if a condition is surely false. An unknown layer is noted if it is not known whether the task
-        runs, or what it sets.
+        Nothing is noted if a condition is surely false. If it is not known whether the task runs, or what it sets, an
+        unknown layer is noted.
 
         context: the context of the task, with its conditions
         body:    the map of the task
@@ -264,9 +264,9 @@ class TaskEffects:
             self._may_include(origin, reason, None if is_open else names)
 
     def _by_name(self, context: TaskContext, files: Any, answer: Variables) -> frozenset[str] | None:
-        """The variables in the files that names with templates may mean; None where it may be any file.
+        """The variables in the files that names with templates may mean; None if they may mean any file.
 
-        A name that is one template may be any file, unless the template is a fact.
+        A name that is a single template may mean any file, unless the template is a fact.
         """
         if not give_parts_of_names(files, answer):
             return None
@@ -286,7 +286,7 @@ class TaskEffects:
         return names_set_by(layer for path in paths if path.is_file() for layer in self._layers_of_files([path]))
 
     def _layers_of_files(self, paths: Iterable[Path]) -> list[Layer]:
-        """The layers of files that include_vars reads; [] where one of them is broken, so that the task fails."""
+        """The layers of files that include_vars reads; [] if one of them is broken: the task then fails."""
         try:
             return self.files.layers_of_files(paths, "include_vars", "", title(18))
         except AnsibleError:
@@ -307,9 +307,8 @@ class TaskEffects:
         self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))
 
     def _read(self, context: TaskContext, given: dict[Any, Any], name: str) -> list[Layer] | None:
-        """The layers of the file or folder that include_vars names;
-
-        None where it is not there, [] where the task would fail.
+        """The layers of the file or folder that include_vars names. [] if the task would fail. None if the file or
+        folder is not there.
         """
         path = next((folder / name for folder in context.search_folders("vars") if os.path.exists(folder / name)), None)
         if path is None:

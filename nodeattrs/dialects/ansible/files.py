@@ -257,8 +257,8 @@ class VariableFiles:
     def paths_matching(self, folder: Path, text: str) -> list[Path]:
         """The existing paths that a name with templates may mean, relative to *folder*; [] if no path fits.
 
-        A template may be any part of one name between two slashes. It does not match a hidden name. A name without
-        templates gives its path, if that exists.
+        A template may be any part of one name between two slashes. A hidden name fits only if the dot is written. A
+        name without templates gives its path, if that exists.
 
         raises: AnsibleError, for a template that cannot be understood, and for a folder that may not be read; TooMuch,
                 if links multiply folders
@@ -284,7 +284,7 @@ class VariableFiles:
 
 
 def sealed_if_encrypted(document: Document, tree: Any) -> Any:
-    """*tree* itself; with each leaf as a secret where the whole document was encrypted."""
+    """A copy of *tree* in which each leaf is a secret, if the whole document was encrypted. Otherwise *tree* itself."""
     return sealed(tree) if isinstance(document, OpenedDocument) else tree
 
 

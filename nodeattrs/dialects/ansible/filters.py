@@ -78,8 +78,7 @@ def _flatten(values: Iterable[Any], levels: int | None = None, skip_nulls: bool 
 
 
 def _members(one: Iterable[Any], other: Iterable[Any], meet: Callable[[bool, bool], bool]) -> list[Any]:
-    """The members of two lists, each once, that *meet* selects: it gets whether a member is in the first and in the
-    second.
+    """The members of two lists, each once, for which meet(is in *one*, is in *other*) is true.
 
     Numbers come in the order of Python's sets, as in Ansible; texts in their order in the lists, since Ansible's order
     differs in each run.

@@ -110,7 +110,7 @@ class Host:
     groups: the groups that name it, by name, in the order in which it joined them
     layers: its variables in inventory files, in the order of reading; files of host_vars are not here
     source: the first file or list of hosts that named it; None for the implicit localhost
-    since:  one number for each entry of `groups`: how many pairs of parent and child the tree had when the host joined
+    since:  for each entry of `groups`, the number of pairs of parent and child in the tree when the host joined it
     """
 
     name: str
@@ -128,10 +128,11 @@ class InventoryTree:
     warn:          called for names of groups that are no names of variables, and for a host with the name of a group
     rename:        True: in a group's name, each character that a variable's name cannot have becomes `_`
 
-    Readers call `group` and `host`, which create what does not exist, and `nest` and `set_variables`. `group_name`
-    gives the name that a group gets here, and `port_of` the variable that a port behind a host's name sets. After the
-    last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by strength. Before,
-    `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the weakest first.
+    Readers add to the tree with `group`, `host`, `nest` and `set_variables`. `group` and `host` create what does not
+    exist. `group_name` gives the name that a group gets here, and `port_of` the variable for a port behind a host's
+    name. After the last source `reconcile` is called once. After that, `groups_of` gives the groups of a host by
+    strength. Before, `groups_so_far` gives them in the order of joining. `ordered` sorts groups by strength, the
+    weakest first.
     """
 
     def __init__(self, warn: Warn, *, rename: bool = False) -> None:
@@ -188,8 +189,9 @@ class InventoryTree:
         return host
 
     def port_of(self, name: str, port: int | None) -> dict[str, Any]:
-        """The variable that a port behind a host's name sets; {} without a port, and for a host that was named
-        before, as there.
+        """The variable that a port behind a host's name sets: {"ansible_port": port}. {} without a port.
+
+        As in Ansible, a port counts only where the host is named for the first time: {} for a host that the tree has.
         """
         return {} if port is None or name in self.hosts else {"ansible_port": port}
 
@@ -263,8 +265,9 @@ class InventoryTree:
     def reconcile(self) -> None:
         """Complete the tree after the last source.
 
-        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`. A host with another
-        group leaves `all` and `ungrouped`. A host that has the name of a group gives a warning.
+        A group without a parent becomes a child of `all`. A host without a group joins `ungrouped`; if a group has its
+        name, that group becomes a child of `ungrouped` instead. A host with another group leaves `ungrouped`, and each
+        host leaves `all` itself. A host that has the name of a group gives a warning.
         """
         self._forget_depths()
         for name, group in self.groups.items():
@@ -276,7 +279,7 @@ class InventoryTree:
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
                 del ungrouped.hosts[name], host.groups["ungrouped"]
-                self._taken_out.add(name)  # also where a group below has it, until another one comes below
+                self._taken_out.add(name)  # it has no `ungrouped`, even if a group below `ungrouped` has the host
             elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
                 self.nest("ungrouped", name)  # Ansible finds the group of that name first
                 self._taken_out -= self.groups[name].all_hosts().keys()
@@ -308,7 +311,7 @@ def _number(value: Any, locator: Locator) -> int:
 
 
 class KnownHosts(NamedTuple):
-    """The hosts and groups by name that patterns select from; warn is called where a part of a pattern selects none."""
+    """The hosts and groups, by name, that patterns select from. warn: called for a part that selects no host"""
 
     hosts: Mapping[str, Any]
     groups: Mapping[str, Group]
@@ -336,7 +339,8 @@ def hosts_matching(pattern: Iterable[str], known: KnownHosts) -> list[str]:
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]
     found: dict[str, None] = {}
     for part in plain:
-        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))  # also where a group is named so
+        # The host counts, also if a group has the same name.
+        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))
     for part in parts:
         if part[0] == "&":
             both = set(_one(part[1:], known))
@@ -357,14 +361,14 @@ def _split(pattern: str) -> list[str]:
 
 
 def _one(part: str, known: KnownHosts) -> list[str]:
-    is_whole = part in known.hosts or part.startswith("~")  # brackets of a regular expression are its own
+    is_whole = part in known.hosts or part.startswith("~")  # brackets in a regular expression are no index
     found = None if is_whole else _INDEX.fullmatch(part)
     names = _named(found[1] if found else part, known)
     if not found:
         return names
     _, place, first, last = found.groups()
     begin = _place(place or first)
-    if place or (last and _place(last) == 0):  # an end of 0 is none, there
+    if place or (last and _place(last) == 0):  # Ansible takes an end of 0 for no end
         return names[begin : begin + 1 or None] if -len(names) <= begin else []
     return names[begin : _place(last) + 1 if last else None]
 

@@ -103,8 +103,7 @@ class _ReachSearch:
     def reachable_from(self, play: Play) -> _Reachable:
         """The roles and files of tasks that a play may reach, and what could not be followed.
 
-        Nothing is raised for a name that cannot be followed, or for a limit that is exceeded: the result's `unread` has
-        a layer for each.
+        Nothing is raised. If a name cannot be followed, or a limit is exceeded, `unread` of the result has a layer.
         """
         found = _Reachable()
         origin = play.document.locator("play", play.name, play.at).at(())
@@ -148,7 +147,8 @@ class _ReachSearch:
     def _tasks(self, step: _Step, play: Play, found: _Reachable) -> Iterator[_Step]:
         """Add the files of tasks that a step names; yields the steps of these files.
 
-        For a role's own tasks there is none.
+        Nothing for a step of a role without a name: all files of tasks of that role are added anyway.
+        raises: AnsibleError, for a step of a play without a name
         """
         known = {"playbook_dir": str(play.folder), "role_path": str(step.folder.parent)}
         name = filled_in(step.named.name, lambda one: known.get(one, ABSENT))
@@ -295,7 +295,7 @@ _FOLDERS = ("playbooks", "plays")
 _PLAY = re.compile(r"\b(?:hosts|import_playbook)[\"']?[ \t]*:")
 _MARKS = ("hosts", "import_playbook", "ansible.builtin.import_playbook")
 """Keys of a play, or of an import of plays."""
-_OF_VARIABLES = ("", ".yml", ".yaml", ".json")
+
 _OF_TASKS = ("pre_tasks", "tasks", "post_tasks", "handlers")
 _KINDS = (("defaults", 2), ("vars", 15))
 
@@ -321,14 +321,14 @@ class PlaceInPlays:
 
     @property
     def where(self) -> str:
-        """The plays in words: "site.yml plays 2 to 4 and upgrade.yml play 1"; says so where hosts are not known."""
+        """The plays in words, such as "site.yml plays 2 to 4 and upgrade.yml play 1", with a note on unknown hosts."""
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
         return " and ".join(found) + (" (for which hosts is not known)" if self.has_unknown_hosts else "")
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsInPlays:
-    """What the plays of a repository say of one path of a variable.
+    """The lines of plays and roles that set one path of a variable.
 
     found:  the places that set it, the highest level first
     unread: the places that were not read and may set it
@@ -466,9 +466,9 @@ class _Plays:
                 paths = [*self.files.all_files_below(role / kind / "main")]
                 if main is not None and main.is_file():
                     paths = [main]
-                paths = [path for path in paths if path.suffix in _OF_VARIABLES]
+                paths = [path for path in paths if path.suffix in _YAML]
                 self._layers_by_file[role] += self._layers_of_files(paths, f"role {kind}", role.name, level)
-            others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _OF_VARIABLES)
+            others = (path for path in self.files.all_files_below(role / "vars") if path.suffix in _YAML)
             known = {layer.origin.at(()).file for layer, _ in self._layers_by_file[role]}
             rest = [path for path in others if self.files.shown(path) not in known]
             self._layers_by_file[role] += self._layers_of_files(rest, "include_vars", role.name, 18)
@@ -544,7 +544,7 @@ def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tupl
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:
-    """Numbers in their order, those in a row as one.
+    """Yield sorted numbers as texts. Numbers that follow each other become one text.
 
     >>> list(_ranges([1, 3, 4, 5]))
     ['1', '3 to 5']

@@ -39,8 +39,7 @@ _MOST_RANGES = 100
 
 
 def literal(text: str, budget: Budget | None = None) -> Any:
-    """The value of a text that is a Python literal. Any other text is returned unchanged; nothing else is raised for
-    it.
+    """The value of a text that is a Python literal. Any other text is returned unchanged.
 
     Tuples and sets become lists. Bytes and complex numbers become texts.
 
@@ -58,7 +57,7 @@ def literal(text: str, budget: Budget | None = None) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
             tree = ast.parse(text.lstrip(" \t"), mode="eval")
-            for node in ast.walk(tree):  # charged before Python evaluates them
+            for node in ast.walk(tree):  # the budget counts them before Python evaluates them
                 if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
                     (budget or Budget("inventory")).integer(node.value)
             return _plain(ast.literal_eval(tree))
@@ -77,7 +76,7 @@ def _plain(value: Any) -> Any:
         return {_plain_key(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if value is ... or (type(value) is int and too_long(value)):  # one in decimal digits is none for Python, too
+    if value is ... or (type(value) is int and too_long(value)):  # Python, too, refuses such a long integer
         raise ValueError("no value")
     return str(value) if isinstance(value, complex) else value
 
@@ -88,7 +87,7 @@ def _plain_key(key: Any) -> Any:
 
 def expanded_ranges(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
     """Yield the host names of a pattern with ranges; the leftmost range changes slowest. A name without ranges is
-    yielded.
+    yielded as it is.
 
     file, line: for errors
     raises:     AnsibleError, for a bracket that is no range, a bad range, or more than `MOST_NAMES` names
@@ -245,7 +244,7 @@ class _Ini:
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
         child = words[0]
-        self.tree.group_name(child, self.file, self.line)  # warns; a renamed child is no group here, as there
+        self.tree.group_name(child, self.file, self.line)  # only warns: as in Ansible, the child is not renamed
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:
@@ -269,7 +268,7 @@ class _Ini:
         self.lines[name] = self.line
 
     def _require_sections(self) -> None:
-        """raises: AnsibleError, where a group is named and has no section"""
+        """Check that each named group has a section. raises: AnsibleError"""
         for name, asked in self.waiting.items():
             parent, self.line = asked[0]
             what = f"the group {name}, a child of {parent}" if parent else f"the group {name} of [{name}:vars]"

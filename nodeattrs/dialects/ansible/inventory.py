@@ -109,7 +109,7 @@ class FactCache:
         facts, file = self.facts_of(host)
         steering = [name for name in facts if name in _STEERING or _INTERPRETER.fullmatch(name)]
         injected = {name: value for name, value in facts.items() if name not in steering}
-        if not self._inject:  # then this one is there for every host
+        if not self._inject:
             injected = {"ansible_local": facts.get("ansible_local", {})}
         return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
 
@@ -261,9 +261,9 @@ class Inventory:
 
     @property
     def not_run(self) -> list[Origin]:
-        """The places of scripts and plugins that were not run, and of sources that could not be read by running them.
+        """The places of sources that were not read: scripts and plugins that were not run or failed, encrypted files.
 
-        Each may define hosts, groups and variables; [] where all sources were read.
+        [] if all sources were read. Each of them may define hosts, groups and variables.
         """
         return [one.origin for one in self._sources.not_run]
 
@@ -397,7 +397,10 @@ class Inventory:
         return bool(host.layers) or is_named or self.facts.layer(host.name) is not None
 
     def magic_variables(self, host: Host) -> dict[str, Any]:
-        """The variables that Ansible sets for a host outside of plays, such as `group_names`, as far as known here."""
+        """The variables that Ansible sets for a host outside of plays, such as `group_names`: name -> value.
+
+        A variable that only a run of Ansible knows is left out.
+        """
         groups = self.tree.groups_of(host) if host.groups else []
         places = {"groups": self.hosts_of_groups(), "playbook_dir": str(self.playbook_dir)}
         return {**_names_and_source(host, groups), **places}
@@ -407,7 +410,8 @@ class Inventory:
         return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     def names_set_by_groups_like(self, name: str, folders: Iterable[Path]) -> frozenset[str] | None:
-        """The names of the variables that may be set by groups whose name fits *name*, or by groups above these.
+        """The names of the variables that some groups may set: groups whose name fits *name*, and the groups above
+        these.
 
         The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
         may set any variable.
@@ -452,7 +456,7 @@ class Inventory:
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
         beside = None if playbook_dir is None else [playbook_dir]
         if self._sources.places[-1:] == beside and self._order == PRECEDENCE:
-            beside = []  # the inventory's files, added just before, are the same ones
+            beside = []  # the inventory's files are the same, and come just before
         plan = [one for entry in self._order for one in self._layers_of_entry(entry, groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         own = [*as_one_fold(host.layers, self.policy), *self._unknown(8)]
@@ -486,7 +490,7 @@ class Inventory:
     def _inline(self, group: Group, level: int | None) -> list[Plan]:
         """The variables of a group in the inventory itself, as one fold that all of its hosts share; [] for none.
 
-        level: of the files of group_vars, where they count as if they stood in the inventory; None leaves them out
+        level: the level of files of group_vars that count as part of the inventory; None: there are no such files
         """
         if (group.name, level) not in self._plans:
             files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)
@@ -495,8 +499,9 @@ class Inventory:
         return self._plans[group.name, level]
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
-        """The layers of the files of names, one fold for each place; a later place is stronger. [] where the plugin
-        is off.
+        """The layers of the files of some hosts or groups, one fold for each place; a later place is stronger.
+
+        [] if the plugin host_group_vars is off. kind: "group_vars" or "host_vars"
         """
         if "host_group_vars" not in (one.rpartition(".")[2] for one in self.config.vars_plugins_enabled):
             return []
@@ -516,11 +521,10 @@ class Inventory:
         return self._plans[key]
 
     def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
-        """An unknown layer for each plugin that may set variables, and for each setting of ansible.cfg that is not
-        followed.
+        """An unknown layer for each plugin that may set variables, and for each unread setting of ansible.cfg.
 
-        The plugin of group_vars and host_vars is left out. So is a module in a folder of plugins that sets nothing, or
-        that has to be enabled by name and is not.
+        The plugin of group_vars and host_vars is left out. Two kinds of modules are left out, too: a module that sets
+        nothing, and a module that must be enabled by name and is not.
         """
         config = self.config
         enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
@@ -567,7 +571,7 @@ def _names_and_source(host: Host, groups: list[Group]) -> dict[str, Any]:
 @lru_cache(maxsize=64)
 def _sets_nothing(source: str) -> bool:
     """Whether a vars plugin has one method `get_vars`, which only returns an empty map. The source is not run."""
-    if source.count("get_vars") != 1:  # it may be set otherwise
+    if source.count("get_vars") != 1:  # code may set the method in another way
         return False
     try:
         module = ast.parse(source)

@@ -36,10 +36,9 @@ _BUILTIN = ("ansible.builtin.", "ansible.legacy.")
 
 
 def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
-    """The module that a task runs, without the prefix of Ansible's own collection, and its arguments as they are
-    written.
+    """(Name of the module that a task runs, its arguments as they are written). ("", "") for a task without a module.
 
-    ("", "") for a task without a module.
+    The prefix of Ansible's own collection is removed from the name.
 
     >>> module_of({"name": "x", "ansible.builtin.set_fact": {"a": 1}})
     ('set_fact', {'a': 1})
@@ -79,7 +78,9 @@ def plain_name(module: str) -> str:
 
 
 def is_sure(task: dict[Any, Any]) -> bool:
-    """Whether no keyword of a task except `when` and a loop decides whether it runs and for which host."""
+    """Whether only `when` and a loop decide about a run of a task. False with `until`, `delegate_to`, `run_once` or
+    `failed_when`.
+    """
     return not {"until", "delegate_to", "run_once", "failed_when"} & task.keys()
 
 
@@ -95,7 +96,7 @@ def tags_of(entry: dict[Any, Any]) -> frozenset[str]:
 
 
 def is_true(when: Any) -> bool:
-    """Whether a value of `when` is true whatever variables say: null, or the literal true."""
+    """Whether a value of `when` is true for any values of variables: null, the literal true, or a list of these."""
     return all(one is None or str(one).lower() == "true" for one in conditions(when))
 
 
@@ -131,7 +132,7 @@ def parsed_words(text: str) -> dict[str, Any]:
 
 
 def _closed(text: str) -> str:
-    """The text in which a template that is not closed has ".." for its marks, so that the search stays linear."""
+    """A text in which ".." replaces the marks of a template that is not closed. So `_WORD` needs linear time."""
     for opening, closing in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
         at = text.rfind(closing) + 2 if closing in text else 0
         text = text[:at] + text[at:].replace(opening, "..")

@@ -56,7 +56,7 @@ MERGE = Policy(
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),
 )
-"""Maps meet key by key, however deep; lists and all else are replaced."""
+"""Maps are merged key by key, at any depth; lists and other values are replaced."""
 
 PRECEDENCE = (
     "all_inventory",

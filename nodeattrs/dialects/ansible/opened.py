@@ -22,7 +22,7 @@ from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
 from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC
-from nodeattrs.dialects.ansible.references import PLAYED
+from nodeattrs.dialects.ansible.references import TEST_FOLDERS
 from nodeattrs.dialects.ansible.reports import layers_of, unread
 from nodeattrs.dialects.ansible.static import inventories_in, is_repository, names_inventory
 from nodeattrs.dialects.ansible.values import as_attribute
@@ -34,7 +34,7 @@ _OF_PLAYS = (".yml", ".yaml")
 """Endings of playbooks, and of the files of roles and variables."""
 
 _OF_ROLES = frozenset(("defaults", "handlers", "meta", "playbooks", "roles", "tasks", "vars"))
-"""Folders whose files plays and roles read, also by names that are filled in."""
+"""Folders whose files plays and roles may read."""
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -45,9 +45,9 @@ _GROUPS: Look = ("groups",)
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
-    `is_there` says whether there is an inventory. The inventories are those that a command, an option or nodeattrs.toml
-    names. If none is named, the inventory of ansible.cfg counts. Without ansible.cfg, inventories at usual places
-    count. They are read at the first question and kept. With several inventories a subject is called `inventory:host`.
+    The inventories are those that a command, an option or nodeattrs.toml names. If none is named, the inventory of
+    ansible.cfg counts. Without ansible.cfg, inventories at usual places count. They are read at the first question and
+    kept. `is_there` says whether there is one. With several inventories a subject is called `inventory:host`.
 
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
     the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`
@@ -68,12 +68,15 @@ class AnsibleHosts(InRepository):
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
-        """The arguments of a command of the dialect; None where all dialects have the question."""
+        """The arguments of a command of this dialect; None for a question to all dialects."""
         return self.request.options.get("ansible")
 
     @property
     def is_there(self) -> bool:
-        """Whether there is an inventory: named by the caller or the settings, an ansible.cfg, or at a usual place."""
+        """Whether there is an inventory. One that the caller names must exist, or be a list of hosts.
+
+        If the caller names none: an inventory in the settings, an ansible.cfg, or an inventory at a usual place.
+        """
         if self._asked is not None:
             return bool(self.inventories)
         if self.place is not None:
@@ -145,7 +148,11 @@ class AnsibleHosts(InRepository):
         file is not looked at.
         """
         path = PurePosixPath(self.side.named(file))
-        if path.suffix not in _OF_PLAYS or any(step.startswith(".") for step in path.parts) or PLAYED & set(path.parts):
+        if (
+            path.suffix not in _OF_PLAYS
+            or any(step.startswith(".") for step in path.parts)
+            or TEST_FOLDERS & set(path.parts)
+        ):
             return False
         groups = {name for one in self.inventories.values() for name in one.groups}
         hosts = {name for one in self.inventories.values() for name in one.hosts}
@@ -188,7 +195,8 @@ class AnsibleHosts(InRepository):
         return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 
     def answer(self, name: str) -> Answered:
-        """The variables of a host as one part, "variable". If the command names a task, they are those in the task.
+        """The variables of a host: {"variable": the tree with its traces}. If the command names a task, they are those
+        in the task.
 
         It also sets `unread`. In its traces encrypted values are withheld.
 
@@ -227,8 +235,9 @@ class AnsibleHosts(InRepository):
         return self._asked is None
 
     def look(self, name: str, look: Look) -> Any:
-        """The inventory of a host and its groups, the weakest first. They decide the answer of a host without variables
-        of its own.
+        """(id of the inventory, name of a group, name of a group ...) for a host, the weakest group first.
+
+        Hosts with equal tuples have equal variables, except for those that Ansible sets itself.
 
         raises: NotFound, for a host with variables of its own; AnsibleError
         """

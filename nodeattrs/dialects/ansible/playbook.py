@@ -79,9 +79,8 @@ class Playbook:
         """The tasks that a host meets, in the order in which they run; handlers come last in their play. Kept for each
         host.
 
-        A task whose `when` is the literal false is left out. Other conditions count only for includes: of an include
-        that surely does not run there are no tasks. [] for a host that no play selects. `unknown` has what may add
-        tasks.
+        A task whose `when` is the literal false is left out. Other conditions count only for includes: an include that
+        surely does not run gives no tasks. [] for a host that no play selects. `unknown` lists what may add tasks.
 
         cost:   one look at each task
         raises: AnsibleError, for a file or a role that is broken or not there
@@ -137,9 +136,8 @@ class Playbook:
     def _tasks_of_host(self, host: str) -> Iterator[Task]:
         folders = [play.folder for play in self.plays]
         set_by_groups = partial(self.inventory.names_set_by_groups_like, folders=folders)
-        walk: TaskWalk = TaskWalk(
-            self._roles_reader(None), lambda where: self._variables_at(where, walk, host), set_by_groups
-        )
+        files, policy = self.inventory.files, self.inventory.policy
+        walk: TaskWalk = TaskWalk(files, policy, lambda where: self._variables_at(where, walk, host), set_by_groups)
         hosts = self.inventory.hosts
         walk.effects.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
@@ -155,7 +153,7 @@ class Playbook:
             outside = replace(context_of_play(play), is_in_play=not is_open)
             if host in names and is_there:
                 yield from walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play))
-            elif is_open and is_there:  # what its tasks may set counts, and they are none that are met
+            elif is_open and is_there:  # the effects of its tasks count, but the host may not reach them
                 deque(walk.tasks_of_play(outside, self._roles_reader(play), *self._roles_of(play)), 0)
             elif names and self._mentions_delegate_facts(play):
                 origin = play.document.locator("play", play.name, play.at).at(())
@@ -166,7 +164,7 @@ class Playbook:
 
     @staticmethod
     def _may_have_other_hosts(play: Play, happened: TaskEffects) -> bool:
-        """Whether a play may select other hosts than the inventory says, since tasks may have put hosts into groups."""
+        """Whether a play may select other hosts than the inventory says: tasks may have put hosts into its groups."""
         words = [one.strip("!& ") for text in play.patterns or () for one in re.split("[,:]", text)]
         words = [one for one in words if one not in ("all", "*")]
         is_open = any(
@@ -194,10 +192,8 @@ class Playbook:
 
     # --- roles
 
-    def _roles_reader(self, play: Play | None) -> RoleReader:
+    def _roles_reader(self, play: Play) -> RoleReader:
         def fill(name: str, own: dict[Any, Any]) -> str:
-            if play is None:
-                return name
             found = evaluate(name, plays.variables_before_hosts(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
@@ -326,7 +322,7 @@ class Playbook:
 
 
 def _known_magic(magic: dict[str, Any], task: Task) -> dict[str, Any]:
-    """Ansible's own variables, without groups and facts where tasks may have changed them."""
+    """Ansible's own variables, without those for groups, hosts and facts that tasks may have changed."""
     changed = {"groups", "group_names"} if task.groups else set()
     changed |= {"groups", *_OF_PLAY} if task.joined_groups else set()
     changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()

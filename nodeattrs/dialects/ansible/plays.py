@@ -39,7 +39,6 @@ from nodeattrs.dialects.ansible.templates import filled_in, is_template, names_i
 from nodeattrs.dialects.ansible.values import MaySet
 from nodeattrs.formats.documents import Document
 
-_LookUp = Callable[[str], Any]
 _NOT_FILLED_IN = "the name of this file cannot be filled in"
 
 
@@ -94,8 +93,8 @@ class Play:
         return error_at(self.document, (*self.at, *at), kind, message)
 
     def vars(self) -> list[Plan]:
-        """The layers of level 12: its `vars`, and those of imports; as one fold where there are several. raises:
-        AnsibleError
+        """The layers of level 12: its `vars`, then the `vars` of imports. A list of at most one plan: several layers
+        are one fold. [] without variables. raises: AnsibleError
         """
         own = checked_variables(self.body, self.document, self.at)
         locator = self.document.locator("play", self.name, (*self.at, "vars"))
@@ -187,10 +186,7 @@ def variables_before_hosts(
 
 
 def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None, str]:
-    """The patterns of a play's hosts, and "";
-
-    None and the reason, with a warning, where a template in them is not known.
-    """
+    """(The patterns of a play's hosts, ""). If a template in them is not known: (None, the reason), and a warning."""
     hosts = play.body["hosts"]
     if is_template(str(hosts)):
         found = layers_of_vars_files(play, inventory, variables_before_hosts(play, inventory, {}).known)
@@ -230,7 +226,7 @@ def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
     return found
 
 
-def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> list[Layer]:
+def layers_of_vars_files(play: Play, inventory: Inventory, look_up: Callable[[str], Any]) -> list[Layer]:
     """The layers of level 14: one for each entry of `vars_files` whose file exists and is not empty. [] for none.
 
     An entry whose name has a template without a known value gives an unknown layer and a warning. A file that does not
@@ -260,8 +256,8 @@ def layers_of_vars_files(play: Play, inventory: Inventory, look_up: _LookUp) -> 
     return found
 
 
-def _first_of(play: Play, names: list[Any], look_up: _LookUp) -> Any:
-    """The first existing file of some names; None for none, ABSENT where a name before it cannot be filled in."""
+def _first_of(play: Play, names: list[Any], look_up: Callable[[str], Any]) -> Any:
+    """The first existing file of some names. None if none exists; ABSENT if a name before it cannot be filled in."""
     for one in names:
         name = filled_in(str(one), look_up)
         if name is ABSENT:

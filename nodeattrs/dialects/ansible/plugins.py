@@ -19,8 +19,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import ABSENT
-from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import INVENTORY, AnsibleError, error_at
@@ -38,10 +37,10 @@ _ODD = re.compile(r"^[\d\W]|\W")
 
 
 class SourceNotRun(Exception):
-    """A source that would have to be run, as an exception and as an entry of `InventorySources.not_run`.
+    """Raised for a source that cannot be read without running it. `InventorySources.not_run` lists these exceptions.
 
-    unknown: the kind of the source, and the reason for messages
-    origin:  the place: file and line
+    unknown:    the kind of the source, and the reason for messages
+    file, line: the place, which is then the attribute `origin`
     """
 
     def __init__(self, unknown: Unknown, file: str, line: int | None = 1) -> None:
@@ -77,7 +76,7 @@ class ConstructedFile:
         for host in [*self.tree.hosts.values()]:
             sees_extra = is_yes(self._options.get("use_extra_vars", False))
             self._compose(host, _Expressions(self._given(host, sees_extra)))
-            expressions = _Expressions(self._given(host, sees_extra))  # without the groups that conditions add
+            expressions = _Expressions(self._given(host, sees_extra))  # before conditions add groups to the host
             self._conditions(host, _Expressions(self._given(host, False)))
             for index, entry in enumerate(self._option("keyed_groups", list)):
                 self._keyed(host, expressions, entry, ("keyed_groups", index))
@@ -112,7 +111,7 @@ class ConstructedFile:
 
     # --- groups that values name
 
-    def _keyed(self, host: Host, expressions: _Expressions, entry: Any, at: Steps) -> None:
+    def _keyed(self, host: Host, expressions: _Expressions, entry: Any, at: Path) -> None:
         if not isinstance(entry, dict):
             raise self._error("an entry of keyed_groups is a map", at)
         if "default_value" in entry and not entry.get("trailing_separator", True):
@@ -135,7 +134,7 @@ class ConstructedFile:
             if parent:
                 self.tree.nest(self._group(str(parent), at), group, self.document.file, self._line(at))
 
-    def _names(self, entry: dict[str, Any], value: Any, at: Steps) -> Iterator[str]:
+    def _names(self, entry: dict[str, Any], value: Any, at: Path) -> Iterator[str]:
         """Yield the part of a group's name that each element of a value gives."""
         default = entry.get("default_value")
         if isinstance(value, dict):
@@ -156,12 +155,12 @@ class ConstructedFile:
         elif self._is_strict:
             raise self._error("this key is empty", at)
 
-    def _group(self, name: str, at: Steps) -> str:
+    def _group(self, name: str, at: Path) -> str:
         return self.tree.group(_ODD.sub("_", name), self.document.file, self._line(at)).name
 
     # --- expressions
 
-    def _evaluated(self, expressions: _Expressions, text: Any, at: Steps) -> Any:
+    def _evaluated(self, expressions: _Expressions, text: Any, at: Path) -> Any:
         """The value of an expression; ABSENT where it fails and the file is not strict."""
         if isinstance(text, str):
             return self._filled(expressions, f"{{{{ {text} }}}}", at)
@@ -169,7 +168,7 @@ class ConstructedFile:
             raise self._error(f"an expression is a text, not {text!r}", at)
         return ABSENT
 
-    def _filled(self, expressions: _Expressions, text: str, at: Steps) -> Any:
+    def _filled(self, expressions: _Expressions, text: str, at: Path) -> Any:
         value, reason, needs_ansible = expressions.outcome(text)
         if not reason:
             return value
@@ -179,17 +178,17 @@ class ConstructedFile:
             raise self._error(reason, at)
         return ABSENT
 
-    def _line(self, at: Steps) -> int:
+    def _line(self, at: Path) -> int:
         return self.document.place(at)[0]
 
-    def _error(self, message: str, at: Steps) -> AnsibleError:
+    def _error(self, message: str, at: Path) -> AnsibleError:
         return error_at(self.document, at, INVENTORY, message)
 
 
 class _Expressions(Rendering):
     """Evaluates expressions with the variables of one host.
 
-    Ansible's own variables count only where they are known here.
+    One of Ansible's own variables counts as absent if its value is not known here.
     """
 
     def value_of_name(self, name: str) -> Any:
@@ -199,8 +198,6 @@ class _Expressions(Rendering):
         return ABSENT if name in MAGIC and name not in known else super().value_of_name(name)
 
 
-Join = Callable[[str], object]
-"""A function that puts a host or a group into the group of a name."""
 _PER_HOST = 100
 """Budget steps for each combination of values."""
 _KINDS: dict[type, str] = {dict: "map", list: "list", str: "text"}
@@ -238,7 +235,7 @@ class GeneratorFile:
             self.tree.host(name, "ungrouped")
             self._join(hosts, ("hosts",), partial(self.tree.host, name))
 
-    def _join(self, entry: dict[str, Any], at: Steps, join: Join) -> None:
+    def _join(self, entry: dict[str, Any], at: Path, join: Callable[[str], object]) -> None:
         """Put a host or a group into its `parents`, and these into theirs. join: puts it into the group of a name"""
         for index, parent in enumerate(self._of(entry.get("parents") or [], list, (*at, "parents"))):
             here = (*at, "parents", index)
@@ -252,24 +249,21 @@ class GeneratorFile:
             join(group.name)
             self._join(parent, here, partial(self.tree.nest, child=group.name, file=self.document.file))
 
-    def _name(self, entry: Any, at: Steps) -> str:
+    def _name(self, entry: Any, at: Path) -> str:
         name = self._of(entry, dict, at).get("name")
         return str(self._filled(self._of(name, str, (*at, "name")), (*at, "name")))
 
-    def _filled(self, text: Any, at: Steps) -> Any:
+    def _filled(self, text: Any, at: Path) -> Any:
         """A text with its templates evaluated; any other value unchanged. raises: AnsibleError"""
         if not isinstance(text, str):
             return text
         plan: list[Plan] = [Layer(self._values, Origin("generator"))]
         found = evaluate(text, Variables("", "the layers", lambda: plan, REPLACE, dict))
         if found is ABSENT:
-            raise self._error(f"this template cannot be evaluated: {text!r}", at)
+            raise error_at(self.document, at, INVENTORY, f"this template cannot be evaluated: {text!r}")
         return found
 
-    def _of(self, value: Any, kind: type, at: Steps) -> Any:
+    def _of(self, value: Any, kind: type, at: Path) -> Any:
         if isinstance(value, kind):
             return value
-        raise self._error(f"{at[-1]} is a {_KINDS[kind]}", at)
-
-    def _error(self, message: str, at: Steps) -> AnsibleError:
-        return error_at(self.document, at, INVENTORY, message)
+        raise error_at(self.document, at, INVENTORY, f"{at[-1]} is a {_KINDS[kind]}")

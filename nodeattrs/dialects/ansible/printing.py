@@ -77,9 +77,8 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
 def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
     """The data of `ansible-inventory --list --yaml`: groups within groups. {} if there is nothing to print.
 
-    As in Ansible, a host or group that is in several groups is printed in full only once. The variables of a host are
-    at its first place. A group is in full at its first place, unless it has no hosts there. At the other places it is
-    an empty map.
+    As in Ansible, a host or group that is in several groups is printed in full at its first place. At the other places
+    it is an empty map. A group with nothing to print is left out at its first place.
 
     export: True: variables of groups are in the groups; a group with variables is then printed without hosts, too
     limit:  a pattern; only hosts that it selects are listed. None: all hosts
@@ -108,7 +107,7 @@ def _nested(
 def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
     """The data of `ansible-inventory --list --toml`: all groups side by side, `all` without its children.
 
-    A host's variables stand where the host is met first. A group that is met again loses them, as in Ansible.
+    The variables of a host are at its first place. A group that comes again has no variables of hosts, as in Ansible.
     raises: AnsibleError
     """
     group, body = inventory.groups[name], dict[str, Any]()
@@ -196,7 +195,7 @@ def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
 
 
 class _Cipher(str):
-    """An encrypted text inside a value; its `repr` is the one that Ansible prints."""
+    """An encrypted text inside a value. Its `repr` is what Ansible prints."""
 
     def __repr__(self) -> str:
         return f"EncryptedString(ciphertext={str(self)!r})"

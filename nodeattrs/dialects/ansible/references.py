@@ -28,8 +28,8 @@ from nodeattrs.formats.jinja import module
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
-PLAYED = frozenset(("tests", "molecule", "example", "examples"))
-"""Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+TEST_FOLDERS = frozenset(("tests", "molecule", "example", "examples"))
+"""_READ: folders whose YAML Ansible reads. PLAYED: folders with YAML of tests and examples."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
@@ -51,7 +51,7 @@ _SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = re.compile(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
 _KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
-"""What is no playbook; and names of files that hold variables, in .gitignore."""
+"""_FOREIGN: a key of a YAML file that is no playbook. _KEPT_BACK: names in .gitignore of files with variables."""
 _ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 """A template that is one name, as most are."""
 _ONE = re.compile(r"\{\{(?:(?!\}\}).)*\}\}", re.DOTALL)
@@ -59,8 +59,8 @@ _SECTION = re.compile(r"\[([^\]]+)\]")
 _INVENTORY = re.compile(r"^\[[^\]\n]+:(?:vars|children)\]", re.MULTILINE)
 _KEY = re.compile(r"\w+")
 _CUT = re.compile(r"^[^'\"#]*?\s(\w+)=([^'\"\s#]+)#\S")
-"""A template that is all of a text; a section of INI, and in one of an inventory a variable with a comment behind it,
-or with a `#` within it.
+"""_ONE: one template. _SECTION: the header of a section in INI. _INVENTORY: a section that only inventories have.
+_CUT: a variable of a host with a `#` in its value.
 """
 _MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
@@ -84,14 +84,16 @@ _OWN_TEXT = """
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that need not be set."""
 WORDS = PLAY | ROLE | TASK
-"""What is a word of plays and tasks, and may be a variable besides."""
+"""The keywords of plays and tasks, which may also be names of variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class VariableDefinition:
     """A variable that a file of variables sets.
 
-    role: the role of the file; "." for a repository that is a role, "" outside of roles
+    name:   the name of the variable
+    origin: the line that sets it
+    role:   the role of the file; "." for a repository that is a role, "" outside of roles
     """
 
     name: str
@@ -110,7 +112,7 @@ class VariableReferences:
     settable:         names that are a key anywhere, or that a task, a program or an inventory may set
     words:            words that are not keys, in YAML, templates and programs
     mentions:         name -> the first template or condition that mentions it
-    guarded:          names that may be undefined, since a mention has `default`, `is defined` or the like beside them
+    guarded:          names that may be undefined: a mention is beside `default`, `is defined` or the like
     name_parts:       parts of variable names, from expressions such as `vars['app_' + x]` -> first place
     computed:         places of expressions that may give any variable name
     roles:            the roles that the repository has
@@ -152,15 +154,16 @@ class VariableReferences:
 
     @cached_property
     def missing_roles(self) -> dict[str, Origin]:
-        """The roles that are used and that the repository does not have, each with the first place that uses it."""
+        """Role -> the first place that uses it, for each used role that the repository does not have."""
         known = {one.rpartition("/")[2] for one in self.roles}
         asked = {**self._called_roles, **self.used_roles}
         return {one: at for one, at in asked.items() if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def roles_with_absent_files(self) -> set[str]:
-        """The roles that name a file of variables which is not in the repository, and may set any variable; ""
-        outside of roles.
+        """The roles that name a file of variables that the repository does not have. "" means files outside of roles.
+
+        Such a file may set any variable.
         """
         return {role for role, name in self.vars_files for one in self._possible_files(name) if not self._is_there(one)}
 
@@ -173,14 +176,14 @@ class VariableReferences:
         return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
 
     def is_file_there(self, name: str) -> bool:
-        """Whether the repository has a file of that name; for a name with templates, each file that the name may
-        mean.
+        """Whether the repository has a file of that name. For a name with templates: whether it has each file that the
+        name may mean.
         """
         return all(map(self._is_there, self._possible_files(name)))
 
     def _possible_files(self, name: str) -> Iterator[str]:
-        """Yield the names that a name may mean: a variable with known file names is filled in, any other template is
-        `*`.
+        """Yield the names that a name may mean. A variable with known file names is filled in; any other template
+        becomes `*`.
         """
         known = next((found for found in _ALONE.finditer(name) if found[1] in self._named_files), None)
         values = ["*"] if known is None else self._named_files[known[1]]
@@ -254,21 +257,21 @@ class VariableReferences:
             document = self.files.document(path)
         except AnsibleError as error:
             is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
-            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+            if is_play or (_READ & set(relative.parts) and not TEST_FOLDERS & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
         if document is None:
             self.encrypted.append(relative.as_posix())
             return
-        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, such as dashboards
             self._text(path)
             return
         written = _readable(path)
         self._note_parts(written, relative)
         self.words.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
-        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what a user may give
+        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # variables that a user may give
         self.words.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = self.role_of(relative)
         if self._holds_variables(relative) and isinstance(document.tree, dict):
@@ -335,11 +338,11 @@ class VariableReferences:
         self.mentions.setdefault(name, origin)
 
     def part_in(self, name: str) -> str:
-        """A noted part of names that *name* contains, so that an expression may compose the name; "" for none."""
+        """The first of `name_parts` that *name* contains: an expression may compose the name. "" for none."""
         return next((part for part in self.name_parts if part and part in name), "")
 
     def is_made(self, name: str) -> bool:
-        """Whether set_fact may compose the name: it begins and ends like a name that a task composes."""
+        """Whether a task may compose the name: it begins and ends like a name in a set_fact with a template."""
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self._made_names)
 
     def _note_computed_names(self, text: str, where: Callable[[str], Origin]) -> None:
@@ -386,10 +389,10 @@ class _DocumentWalk:
             elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
                 self.found._named_files.setdefault(name, set()).add(entry)
             plain = name.rpartition(".")[2]
-            is_called = "{{" in str(value.get("hosts"))  # with -e, which may give more
+            is_called = "{{" in str(value.get("hosts"))  # such hosts come from -e
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 self._ask(_roles_named(entry), (*at, key), is_called=is_called)
-            if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
+            if plain in ("vars_files", "include_vars") and not TEST_FOLDERS & set(Path(self.document.file).parts):
                 role = self.found.role_of(Path(self.document.file))
                 for one in _files_named(entry):
                     origin = self.document.locator("vars file", "", (*at, key)).at(())
@@ -516,7 +519,7 @@ def _names_needed(text: str) -> frozenset[str]:
 
         try:
             code = jinja2.meta.TrackingCodeGenerator(environment)
-            code.optimizer = None  # it takes the cube of how deep an expression is
+            code.optimizer = None  # its time grows with the cube of the depth of an expression
             code.visit(environment.parse(text))
             found = code.undeclared_identifiers
         except (jinja2.TemplateError, RecursionError):

@@ -1,7 +1,7 @@
 """Evaluate templates in Jinja's sandbox with the variables of one host, if they need no Ansible.
 
-Any other template stays as it is, and its reason is reported. Such a template has a lookup, or a filter that is not in
-`filters`. Or it has a variable that is not set, that an unknown layer may set, or that is encrypted.
+Any other template stays as it is, with a reason. It has a lookup, or a filter that is not in `filters`. Or its variable
+is not set, is encrypted, or may be set by an unknown layer.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _SCALARS = (str, int, float, type(None), datetime.date)
 class Rendered(NamedTuple):
     """A value with its templates evaluated.
 
-    value: where a template could not be evaluated, its text
-    left:  path of such a template -> the reason
+    value: the evaluated value; a template that could not be evaluated stays a text in it
+    left:  path of a template that could not be evaluated -> the reason
     """
 
     value: Any
@@ -59,12 +59,12 @@ class Rendered(NamedTuple):
 
 
 class _Passed(str):
-    """A text that comes from a variable: a template that returns it unchanged does not make it `Unsafe`."""
+    """A text that comes from a variable. If a template returns it unchanged, it does not become `Unsafe`."""
 
     __slots__ = ()
 
 
-class _NeedsAnsible(Exception):  # not an error: an answer
+class _NeedsAnsible(Exception):
     """Raised inside a template by something that needs Ansible; the template then stays unevaluated."""
 
 
@@ -79,9 +79,9 @@ class Rendering:
     budget:  limits the work of all templates together. None: a new budget
 
     `rendered(value)` evaluates the templates in a value and keeps those that fail as text. `outcome(text)` evaluates
-    one text and returns (value, reason if it fails, whether that needs Ansible). `variables()` renders all variables.
-    `value_of_name` is for Jinja. The constructor builds the Jinja environment and evaluates nothing. The value of each
-    variable is computed once and kept. The methods raise TooMuch.
+    one text and returns (value, reason or "", needs_ansible). `variables()` renders all variables. `value_of_name` is
+    for Jinja. The constructor builds the Jinja environment and evaluates nothing. The value of each variable is
+    computed once and kept. The methods raise TooMuch.
 
     raises: MissingExtra, without Jinja2
     """
@@ -111,10 +111,10 @@ class Rendering:
         return Rendered(self._with_reasons(value, self._evaluated(value), path, left), left)
 
     def outcome(self, text: str) -> tuple[Any, str, bool]:
-        """Evaluate one text. Returns (value, "", False); or (undefined, reason, whether that needs Ansible) where it
-        fails.
+        """Evaluate one text. Returns (value, "", False).
 
-        raises: TooMuch
+        If it fails, the result is (an undefined value, the reason, needs_ansible). The last is True if only Ansible can
+        evaluate the text. raises: TooMuch
         """
         found = self._evaluated_text(text)
         missing = self._first_missing(found)
@@ -157,7 +157,7 @@ class Rendering:
     # --- evaluation
 
     def _evaluated(self, value: Any) -> Any:
-        """A value with its templates evaluated; a leaf that cannot be evaluated is an undefined value with the
+        """A value with its templates evaluated. A leaf that cannot be evaluated becomes an undefined value with the
         reason.
         """
 
@@ -352,13 +352,12 @@ class _HostTemplates(Mapping[str, Any]):
 
 
 def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
-    """A value with its templates evaluated; ABSENT where a template in it cannot be, or Jinja2 is not installed."""
+    """A value with its templates evaluated. ABSENT if one of them cannot be evaluated, or Jinja2 is not installed."""
     return _evaluated_values([value], answer, lookups)[0]
 
 
 def all_true(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
-    """Whether all conditions are true: True, False if one is false, or None if that is not known. True for no
-    conditions.
+    """True if all conditions are true, False if one is false, else None: it is not known. True without conditions.
 
     whens:   values of `when`, each a condition or a list of conditions; null is true
     answer:  the variables of the host
@@ -405,7 +404,7 @@ def _context(named: Callable[[str], Any]) -> Any:
 
 
 def _result_of_parts(parts: Iterable[Any]) -> Any:
-    """The value of a template's parts: a single part keeps its type, several are joined as text, none gives None."""
+    """The value of a template's parts. A single part keeps its type; several are joined as text. None for none."""
     found = [part for part in parts if part is not None]
     if len(found) < 2:
         return found[0] if found else None

@@ -51,14 +51,15 @@ _TRAPS = {
     (21, 17): "vars of an include count more than vars of the tasks in it",
     (20, 19): "parameters of a role count more than what set_fact sets",
 }
-"""(winner's level, other's level) -> what people fall over there."""
+"""(winner's level, other's level) -> why the winner counts more, for pairs that people expect the other way round."""
 
 
 class Mention(NamedTuple):
     """A variable that a template mentions.
 
-    value:   ABSENT where it is not set
-    origins: the lines that set it; where it is not set, the unknown layers that may set it
+    name:    the name of the variable
+    value:   its value; ABSENT if it is not set
+    origins: the lines that set it; if it is not set, the places of unknown layers that may set it
     """
 
     name: str
@@ -126,7 +127,7 @@ def _by_group(inventory: Inventory, upper: str, lower: str) -> str:
 
 
 def mentions(answer: Variables, value: object) -> Iterator[Mention]:
-    """Yield the variables that a value's templates mention, in their order, with the values of the same host.
+    """Yield the variables that a value's templates mention, in their order, with their values for the same host.
 
     Variables that Ansible sets itself are left out. A variable without a value is yielded with ABSENT, and with the
     places of unknown layers that may set it.
@@ -144,10 +145,10 @@ _data = partial(as_json, withheld=True)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """One unread place for each layer, in the same order.
+    """One unread place for each layer, in the same order. [] without layers.
 
-    Its `paths` have a path of one step for each variable that the layer may set: ("ansible_*",) means all names
-    that begin with "ansible_". If they are empty, the layer may set any variable.
+    Its `paths` are the variables that the layer may set, each as a path of one step. ("ansible_*",) means all names
+    that begin with "ansible_". () as `paths` means that the layer may set any variable.
     layers: unknown layers only
     """
     found = []
@@ -227,7 +228,7 @@ def rendering_of(inventory: Inventory, answer: Variables, environment: Mapping[s
     folders = [inventory.playbook_dir / "files", inventory.playbook_dir]
     lookups: dict[str, Any] = {"first_found": lambda terms, how: first_found_of(terms or [how], folders, how)}
     hosts = None
-    if isinstance(answer, InTask):  # what tasks have set for other hosts is not followed there
+    if isinstance(answer, InTask):  # no `hostvars`: what tasks set for other hosts is not followed
         lookups |= answer.task.context.lookups()
     else:
         hosts = inventory.hosts, inventory.host
@@ -245,8 +246,7 @@ def _no_environment(terms: Any, how: Any) -> list[Any]:
 def explained_variable(
     inventory: Inventory, answer: Variables, path: Path, *, render: Rendering | None = None
 ) -> _ExplainedVariable:
-    """The report on a path of a host's variables. An unset path is no error: the report then has a hint with similar
-    names.
+    """The report on a path of a host's variables. For an unset path it has a hint with similar names.
 
     If *answer* is outside of a task, the report also has the lines of the host's plays that set the path.
 
@@ -315,7 +315,7 @@ class Groups:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The printed tree, line by line, as Ansible prints it."""
-        yield from self.text.splitlines()
+        yield from map(printable, self.text.splitlines())
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +336,9 @@ class SettingsReport:
         return {"version": 1, "settings": rows}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield a line that says that the file is missing or ignored, if it is. Then yield one line for each setting.
+        """Yield one line for each setting that is set: its place, name and value.
 
-        The line of a setting has its place and its value. A setting that is not set has no line.
+        If ansible.cfg is missing or ignored, the first line says so.
         """
         if self.config.passed_over is not None:
             yield "ansible.cfg does not count: every user may write into its folder"

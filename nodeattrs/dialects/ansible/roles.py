@@ -51,8 +51,8 @@ class Role:
     entry:             the layer of `vars` of its entry, level 15
     params:            the layer of the other keys of its entry, level 20
     include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
-    limits:            values in which two uses of a role may differ: `tags` and `when` of an entry, and for a task the
-                       names of the files that it asks for
+    limits:            more values that `same_as` compares: `tags` and `when` of an entry; for a task, the names of the
+                       files that it asks for
     role_entry:        the entry or the task that asks for it; `RoleReader.read` sets it
     handlers:          the name of its file of handlers; ABSENT if that is not known
     dependencies:      the roles that it depends on, in order
@@ -120,12 +120,12 @@ class Role:
         return [one for role in (*self.parents, self) for one in role.params]
 
     def entries(self) -> list[RoleEntry]:
-        """The entries of the roles that depend on it, then its own entry; [] for a role without an entry."""
+        """The entries of the roles that depend on it, the outermost first, then its own; [] for a role without one."""
         found = [] if self.role_entry is None else [self.role_entry]
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
-        """A copy for its handlers: they see `vars` of tasks that include its parents as if those were `vars` of
+        """A copy of the role for its handlers. In it, `vars` of the tasks that include its parents count like `vars` of
         entries.
         """
         return replace(
@@ -247,16 +247,16 @@ class RoleReader:
 
     def _found(self, name: str, folder: Path, parent: Role | None, entry: RoleEntry) -> Path:
         for candidate in self._candidates(name, folder, parent, entry.collections):
-            if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
+            if os.path.isdir(candidate):  # False for a name that is too long for the disk
                 return candidate
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
         hint = self.requirement_hint(name) or hint
         raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
-        """A hint that names the file of requirements which has a role or its collection, with the line. "" if no such
-        file has it.
+        """A sentence with the file and line of the requirements that have a role, and the command that installs it.
 
+        "" if no requirements have the role or its collection. Nothing is raised for a missing file.
         name: the name of the role, perhaps with its collection
         """
         wanted = re.compile(
@@ -281,9 +281,9 @@ class RoleReader:
         yield from (base / name for base in (folder, self.files.folder))
 
     def _of(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
-        """The layers of `defaults` or `vars` of a role; an unknown one where *stem* is ABSENT.
+        """The layers of `defaults` or `vars` of a role; [] without files, an unknown layer if *stem* is ABSENT.
 
-        raises: AnsibleError, where the entry names a file that is not there
+        raises: AnsibleError, if the entry names a file that does not exist
         """
         if stem is ABSENT:
             origin = entry.document.locator(f"role {kind}", name, entry.at).at(())
@@ -299,9 +299,9 @@ class RoleReader:
 
     @staticmethod
     def find_file(folder: Path, stem: str) -> Path | None:
-        """The file *stem*, perhaps with an ending of YAML or JSON, in a folder; else the folder of that name;
+        """The path of a file in a folder: *stem* with an ending of YAML or JSON, or without one.
 
-        None for neither.
+        If there is no such file, the path of the folder *stem*. None if there is neither.
         """
         candidates = [folder / (stem + suffix) for suffix in _SUFFIXES]
         found = next((one for one in candidates if os.path.isfile(one)), None)

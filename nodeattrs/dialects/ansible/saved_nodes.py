@@ -2,8 +2,8 @@
 
 The first saves hosts of an inventory as nodes, for search, show, diff and history. The second prints saved nodes as a
 dynamic inventory, as Ansible runs it as a script. The attributes of a node are merged already, so all variables belong
-to hosts and none to groups. Attributes are no templates: a text that looks like a template is marked, so that Ansible
-does not evaluate it.
+to hosts and none to groups. A text that looks like a template is marked, and Ansible does not evaluate it: attributes
+are no templates.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 from nodeattrs.codes import Code
 from nodeattrs.contract.command import Argument, Output, Question
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.tree import ABSENT, spell, strict_key
-from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.faults import GROUP_NAME, VARIABLE_NAME
@@ -113,8 +112,8 @@ class _DynamicInventory:
     def to_dict(self) -> dict[str, Any]:
         """The data that a script prints for Ansible.
 
-        For one host its variables. Else "_meta" with the variables of all hosts, each group with its hosts and its
-        variables, and "all" with the groups as its children.
+        For one host, its variables. Otherwise the groups, each with its hosts; "all" with the groups as its children;
+        and "_meta" with the variables of all hosts.
         raises: KeyError, where the one host was not added
         """
         if self.host:
@@ -126,7 +125,7 @@ class _DynamicInventory:
         return {"_meta": {"hostvars": self.hosts}, "all": {"children": list(groups), "vars": {}}, **groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The same data as a tree of text lines."""
+        """The data of `to_dict` as a tree of text lines."""
         yield from tree_lines(self.to_dict(), screen)
 
     def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
@@ -142,12 +141,12 @@ class _DynamicInventory:
                 self._note(VARIABLE_NAME.entry, f"the variable {name} is {word} for Ansible")
         return named
 
-    def _safe(self, value: Any, path: Steps) -> Any:
+    def _safe(self, value: Any, path: Path) -> Any:
         """A value without its secrets: ABSENT for a secret, a key of a map is left out, an element of a list is
         null.
         """
         if value == MARKER:
-            if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
+            if self.host:  # with --list each call would repeat it, and Ansible shows it as an error
                 self._note(ValueWithheld.entry, f"{spell(path)} is a secret, and left out")
             return ABSENT
         if isinstance(value, dict):
@@ -217,7 +216,9 @@ def _node(answer: Variables, sensitive: Any) -> Node:
 
 
 def _winning(answer: Variables) -> Iterable[tuple[Layer, list[Any]]]:
-    """The layers whose value counts, each with the names of its variables; of merged maps the strongest layer."""
+    """(Layer, names of its variables that count) for each layer with such variables. A merged map counts as the value
+    of its strongest layer.
+    """
     last = {name: layer for layer in answer.layers() if isinstance(layer.value, dict) for name in layer.value}
     found: dict[int, tuple[Layer, list[Any]]] = {}
     for name, layer in last.items():

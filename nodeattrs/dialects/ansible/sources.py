@@ -53,9 +53,10 @@ _HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 _CONSTRUCTED, _GENERATOR = "constructed", "generator"
 _SoFar = Callable[[dict[Any, Any], list[Path], Host, bool], Variables]
-"""A function that gives the variables of a host so far, for a file of the plugin `constructed`.
+"""A function that returns the variables of a host so far, for a file of the plugin `constructed`.
 
-It takes the options of that file, the folders of the sources before it, the host, and whether extra variables count.
+Its arguments: the options of that file, the folders of the sources before it, the host, and True if extra variables
+count.
 """
 
 
@@ -71,8 +72,8 @@ class InventorySources:
     places:    after `read`, the folders whose group_vars and host_vars count, in order
     not_run:   after `read`, the sources that were not run, as exceptions with the reason
 
-    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises
-    AnsibleError only if ansible.cfg makes that an error, or if --run-inventory names no source.
+    `read(sources)` takes the sources as texts. A source that cannot be read is a warning. `read` raises AnsibleError
+    if ansible.cfg makes that an error, or if --run-inventory names something that is no source.
     """
 
     def __init__(
@@ -95,14 +96,14 @@ class InventorySources:
 
         sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
                  file exists
-        raises:  AnsibleError of kind "unparsed": for a source that cannot be read, if ansible.cfg has
-                 `any_unparsed_is_failed`, or if none can be read, with `unparsed_is_failed`. AnsibleError, if
-                 --run-inventory names no source
+        raises:  AnsibleError of kind "unparsed", as ansible.cfg says: with `any_unparsed_is_failed` for a source that
+                 cannot be read, with `unparsed_is_failed` if none can be read. AnsibleError, if --run-inventory names
+                 something that is no source
         """
         for source in sources:
             path = self.files.folder / source
             if "," in source and not os.path.exists(path):
-                self._host_list(source)  # beside it there are no files of variables
+                self._host_list(source)  # a list has no folder with files of variables
             else:
                 folder = path if os.path.isdir(path) else path.parent
                 if self.places[-1:] != [folder]:
@@ -171,7 +172,7 @@ class InventorySources:
         return False
 
     def _is_evaluated(self, path: Path) -> bool:
-        """Whether a source that may be run is of a plugin that is evaluated here first."""
+        """Whether a source configures a plugin that is evaluated here. Such a source is only run if that fails."""
         is_configuration = path.is_file() and path.suffix in (".config", ".yml", ".yaml")
         if not is_configuration or self.dynamic.has_output(path):
             return False
@@ -221,7 +222,9 @@ class InventorySources:
         return document is not None and _plain(plugin) == _CONSTRUCTED and self._read_constructed(document)
 
     def _configured(self, path: Path) -> tuple[Document | None, str]:
-        """The document of a file, None where it is encrypted, and the plugin that it configures, "" for none."""
+        """(Document of a file, plugin that it configures). The document of an encrypted file is None; "" for no
+        plugin.
+        """
         document = self.files.document(path)
         plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
         return document, plugin if isinstance(plugin, str) else ""
@@ -368,7 +371,8 @@ _SECONDS = 600
 
 
 class DynamicSources:
-    """The dynamic sources that an option names: scripts and plugins that may run, or whose output is in a file.
+    """The dynamic sources that an option names. A dynamic source is a script or plugin; it is run, or a file has its
+    output.
 
     files: reads files of the working folder
     named: the values of the option. SOURCE: the source is run. SOURCE=FILE: FILE is read as the output of the source,
@@ -482,7 +486,7 @@ class _Output:
             if name != "_meta":
                 self._group(str(name), body)
         known = {} if meta is None else self._of(self._of(meta, dict, "_meta").get("hostvars"), dict, "hostvars")
-        for name in self.named:  # others of `_meta` do not count
+        for name in self.named:  # hosts that only `_meta` has do not count
             own = known.get(name, {}) if meta is not None or ask is None else ask(name)
             values = _decoded(self._of(own, dict, f"the variables of {name}"))
             self._note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
@@ -521,7 +525,7 @@ class _Output:
 
 
 def _printed(value: Any) -> str:
-    """A value as text, to compare values: equal where ansible-inventory prints the same; "" for ABSENT."""
+    """A value as text, to compare values as ansible-inventory prints them; "" for ABSENT."""
     return "" if value is ABSENT else json.dumps(as_json(value), sort_keys=True)
 
 

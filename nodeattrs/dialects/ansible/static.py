@@ -1,4 +1,4 @@
-"""Findings of `check` in a repository of Ansible: what is probably not meant, without running anything.
+"""Findings of `check` in a repository of Ansible: probable mistakes, found without running anything.
 
 Unused:    a variable is set, and no template, condition, task or program has its name.
 Undefined: a template needs a variable, and no file, task or program could set it.
@@ -41,7 +41,7 @@ from nodeattrs.dialects.ansible.files import VariableFiles
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.dialects.ansible.references import PLAYED, WORDS, VariableDefinition, VariableReferences, is_role
+from nodeattrs.dialects.ansible.references import TEST_FOLDERS, WORDS, VariableDefinition, VariableReferences, is_role
 from nodeattrs.dialects.ansible.values import MERGED
 from nodeattrs.errors import NodeattrsError
 
@@ -111,8 +111,8 @@ class RepositoryCheck:
     count:  called with the name of each file that is read; its result is ignored
     looked: the number of files in the folders that usually have playbooks or inventories
 
-    `warnings` yields the findings. `faults` lists the files that cannot be parsed, `encrypted` those that were not read
-    for that reason. `not_read` maps each source that was not read to the reason.
+    `warnings` yields the findings. `faults` lists the errors of files that cannot be parsed. `encrypted` lists the
+    encrypted files, which were not read. `not_read` maps each source that was not read to the reason.
     """
 
     NOTES = frozenset((UNUSED_VARIABLE, NOT_JUDGED))
@@ -131,7 +131,7 @@ class RepositoryCheck:
         self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
-        if kind == DUPLICATE_KEY and MERGED not in message:  # that one is meant
+        if kind == DUPLICATE_KEY and MERGED not in message:  # a key beside a merge is there on purpose
             self._warnings.append(new_warning(kind, message, file, line))
 
     @property
@@ -230,7 +230,7 @@ class RepositoryCheck:
                 yield one
 
     def _possible_use(self, one: VariableDefinition) -> tuple[str, Origin | None]:
-        """Why a variable may be used without its name, and the place; ("", None) where nothing does."""
+        """(Why a variable may be used without its name, the place). ("", None) if there is no reason."""
         found = self._references
         if found.missing_roles and (not one.role or self._is_of_missing(one.name)):
             role, origin = next(iter(found.missing_roles.items()))
@@ -247,12 +247,12 @@ class RepositoryCheck:
             return
         asked = {"", *(one.rpartition("/")[2] for one in found.used_roles)} - found.roles_with_absent_files
         for name, origin in found.mentions.items():
-            is_fact = name.startswith("getent_")  # the module of that name sets them
+            is_fact = name.startswith("getent_")  # the module getent sets these facts
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
                 continue
-            if not origin.file.startswith(self._folders):  # elsewhere other programs have such templates
+            if not origin.file.startswith(self._folders):  # in other folders, templates may be of other programs
                 continue
-            if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
+            if TEST_FOLDERS & set(Path(origin.file).parts):  # tests get variables from the command that runs them
                 continue
             role = found.role_of(Path(origin.file))
             is_put_together = found.part_in(name) or found.is_made(name)
@@ -279,13 +279,13 @@ class RepositoryCheck:
     @cached_property
     def _inventories(self) -> list[Inventory]:
         """The inventories of ansible.cfg, else those at usual places. raises: NodeattrsError"""
-        if self._config_fault is not None:  # no inventory can be asked without it
+        if self._config_fault is not None:  # no inventory can be read without it
             return []
         sources = [()] if names_inventory(self.root) else [(one,) for one in inventories_in(self.root).values()]
         return [Inventory(*some, folder=self.root, lenient=True) for some in sources]
 
     def _complete_inventories(self) -> list[Inventory]:
-        """The inventories with hosts; [] where one of them has a source that was not read, or cannot be read at all."""
+        """The inventories with hosts; [] if one of them has an unread source, or cannot be read."""
         try:
             found = [one for one in self._inventories if one.hosts]
         except NodeattrsError:
@@ -311,10 +311,9 @@ class RepositoryCheck:
 def _note_definitions(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
-    """Add the definitions that a host has: those that count to *winning*, overridden ones to *seen* with the overriding
-    line.
+    """Add the definitions that count for a host to *winning*, and the overridden ones to *seen*, with the line above.
 
-    A definition of the value that counts is winning, too.
+    An overridden definition with the same value as the next one counts, too. A definition is (line, variable).
     """
     last: dict[str, tuple[tuple[Origin, str], Any]] = {}
     for layer in inventory.host(host).layers():

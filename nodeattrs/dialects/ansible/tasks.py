@@ -15,6 +15,7 @@ from typing import Any
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.dialects.ansible.answers import Variables
@@ -28,7 +29,7 @@ from nodeattrs.dialects.ansible.contexts import (
 )
 from nodeattrs.dialects.ansible.effects import FOLLOWED, SETTING, TaskEffects
 from nodeattrs.dialects.ansible.faults import NO_FILE, WRONG_SHAPE, AnsibleError, error_at
-from nodeattrs.dialects.ansible.files import names_set_by
+from nodeattrs.dialects.ansible.files import VariableFiles, names_set_by
 from nodeattrs.dialects.ansible.keywords import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.dialects.ansible.levels import MERGE, title
 from nodeattrs.dialects.ansible.plays import Play
@@ -56,24 +57,27 @@ _IMPORTS = frozenset(("import_tasks", "import_role"))
 class TaskWalk:
     """The tasks of all plays as one host reaches them, in order. The object keeps what these tasks have set so far.
 
-    roles:         the reader of roles; `tasks_of_play` replaces it by the reader of its play
+    files, policy: for `TaskEffects`
     now:           called with the context of a task; returns the variables that the host has there
     set_by_groups: called with the name of a group; returns the variables that such groups may set. See `TaskEffects`
     effects:       what the tasks so far have set for the host; made by the constructor
+    roles:         the reader of roles of the current play; set by `tasks_of_play`
     joined:        the roles of the current play whose variables all of its tasks see
 
     The constructor reads nothing. Call `tasks_of_play` once for each play, in order, and consume each result before the
     next call. A task depends on the effects of the tasks before it.
     """
 
+    roles: RoleReader
+
     def __init__(
         self,
-        roles: RoleReader,
+        files: VariableFiles,
+        policy: Policy,
         now: Callable[[TaskContext], Variables],
         set_by_groups: Callable[[str], frozenset[str] | None],
     ) -> None:
-        self.roles = roles
-        self.effects = TaskEffects(roles.files, roles.policy, set_by_groups)
+        self.effects = TaskEffects(files, policy, set_by_groups)
         self.joined: list[Role] = []
         self._unit: list[tuple[TaskContext, Role]] = []
         self._entered = [self._unit]
@@ -357,9 +361,9 @@ class TaskWalk:
             spelled = (
                 path for one in names for folder in folders for path in self.roles.files.paths_matching(folder, one)
             )
-            own = self.roles.files.folder / inside.document.file  # to include it again would never end
+            own = self.roles.files.folder / inside.document.file  # including it again would never end
             paths = [path for path in dict.fromkeys(spelled) if path.is_file() and path not in (own, *self._tried)]
-            if self._last == (paths, self.effects.layer_count()):  # a pass of a loop that can set nothing else
+            if self._last == (paths, self.effects.layer_count()):  # this pass of a loop can set nothing new
                 return
             unsure = replace(self._with_apply(inside, given, at), is_sure=False)
             for path in paths:
@@ -446,7 +450,7 @@ class TaskWalk:
         if stem not in ("main", ABSENT) and self.roles.find_file(role.path / "tasks", stem) is None:
             raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._tasks_of_role_file(inside, role, "tasks", stem)
-        self._unit += [(outside, one) for one in role.with_dependencies()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.with_dependencies()]  # after the roles that their tasks import
 
     def _named_role(self, inside: TaskContext, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
         """The role that a task names; None, and noted, where its name is not known. raises: AnsibleError
@@ -468,7 +472,7 @@ class TaskWalk:
         role = self.roles.read(_role_entry_of_task(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         role.handlers = role.limits[-1]
-        if own:  # they count as those of an entry, too, which replacing shows to handlers alone
+        if own:  # they also count like `vars` of an entry; under REPLACE only handlers see that
             its = role.entry if self.roles.policy is MERGE else role.include_variables
             its += inside.with_variables(own, at, 15, "include_role").outer_variables[-1:]
         return role

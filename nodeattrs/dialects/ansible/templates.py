@@ -57,7 +57,7 @@ def names_in_templates(value: Any) -> list[str]:
 
 
 def with_gaps(text: str) -> Any:
-    """A text in which `GAP` replaces each template. ABSENT if a template is not closed, or if templates are nested.
+    """A text in which `GAP` replaces each template. ABSENT if a template is not closed, is a comment, or is nested.
 
     All from the first statement `{%` to the last one is a single gap. ABSENT if there is a `/` between them.
 

@@ -80,8 +80,8 @@ def with_leaves(
     key: Callable[[Any], Any] | None = None,
     marked: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A copy of a tree with other leaves and keys. Maps and lists are copied; anything else is a leaf, also a tuple or
-    a set.
+    """A copy of a tree with other leaves and keys. Maps and lists are copied. Any other value is a leaf, also a tuple
+    or a set.
 
     leaf:   called with each leaf, returns the value that replaces it
     key:    called with each key, returns the key that replaces it; None: keys stay
@@ -113,7 +113,7 @@ _VAULTS = ("!vault", "!vault-encrypted")
 
 
 MERGED = "`<<`"
-"""What a warning names where a key stands beside a merge, which Ansible calls a duplicate."""
+"""A text in the warning about a key that a map has itself and also gets by a merge. Ansible calls it a duplicate."""
 
 
 class _Ansible(Safe):
@@ -235,8 +235,8 @@ def as_attribute(value: Any) -> Any:
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """A copy of a value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
-    marked:   whether a text that is no template is written as {"__ansible_unsafe": text}, as `ansible-inventory --list`
-              does
+    marked:   True: an `Unsafe` text becomes {"__ansible_unsafe": text}, as `ansible-inventory --list` writes it; False:
+              it stays a text
     withheld: True: encrypted values are withheld like secrets; False: their encrypted text is given
 
     >>> as_json({None: Vault("x"), 1: (2,)})
@@ -272,8 +272,8 @@ class VariableLines:
     kind, name, file: of all origins that `at` returns
     by_name:          variable -> line
 
-    `at(path)` gives the line of the variable that is the first step. The line is None for an unknown variable or no
-    steps.
+    `at(path)` gives the line of the variable that is the first step. The line is None for an unknown variable, and for
+    an empty path.
     """
 
     kind: str
@@ -292,7 +292,7 @@ class MaySet:
 
     origin:   the place of the layer
     names:    the variables that the layer may set; None: any variable
-    prefixes: it may also set variables whose names begin so; without effect if `names` is None
+    prefixes: the layer may also set variables whose names begin with one of these; without effect if `names` is None
 
     `may_set(name)` is True if the layer may set a variable. `written` is `names` with the prefixes, for messages.
     """

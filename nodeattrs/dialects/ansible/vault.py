@@ -154,7 +154,7 @@ def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
 
     value:     the tree; it is not changed
     passwords: the passwords to try
-    refused:   called with each other `Vault`, which stays in the copy, and with the AnsibleError
+    refused:   called with (a `Vault` that no password decrypts, the AnsibleError). The `Vault` stays in the copy
     raises:    MissingExtra, if nothing is installed that decrypts
     """
 

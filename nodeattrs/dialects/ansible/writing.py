@@ -26,19 +26,16 @@ _Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """libyaml's, as for Ansible: it breaks long lines elsewhere."""
 
 
-def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
-    return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
-
-
 class _Dumper(_Safe):  # type: ignore[misc]  # which class it is, PyYAML's build decides
     """Writes the values that only Ansible has."""
 
 
 _Dumper.add_representer(Unsafe, lambda dumper, value: text(dumper, str(value)))
 _Dumper.add_representer(str, text)
-_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
-for _kind in _ENCRYPTED:
-    _Dumper.add_representer(_kind, _ciphertext)
+for _kind in (Vault, Decrypted):
+    _Dumper.add_representer(
+        _kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
+    )
 _Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 
 

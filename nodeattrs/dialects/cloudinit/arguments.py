@@ -84,9 +84,9 @@ MERGING = (
 def merged_files(options: Mapping[str, Any], data: InstanceData | None = None) -> tuple[Merged, Merged]:
     """Read and merge the files that the options name.
 
-    Returns two results: the user-data merged alone, and the user-data merged with all other layers.
-    Other layers come from options such as --vendor and --confd, and from vendor-data in a folder that is named as a
-    file. Without any, both results are the same object.
+    Returns two results: the user-data merged alone, and the user-data merged with all other layers. Options such as
+    --vendor and --confd name other layers; a folder among the files may have vendor-data, too. Without other layers,
+    both results are the same object.
 
     options: the values of the command's options
     data:    instance data for templates; None: the file of --instance-data, or else the meta-data of the first folder

@@ -13,7 +13,7 @@ from itertools import accumulate, repeat
 from nodeattrs.core.budget import Budget
 
 _SEEN_IN_A_STEP = 1_000
-"""How many characters one step of the budget is, about."""
+"""The characters that are searched for one step of the budget."""
 
 
 class BodySearch:

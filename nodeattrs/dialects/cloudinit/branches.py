@@ -20,9 +20,9 @@ from nodeattrs.core.budget import Budget
 MOST = 40
 """How many times one template is rendered at most."""
 _NODES = 20_000
-"""The most nodes of a template's tree that all its ways have together: a large template has fewer ways."""
+"""The most nodes that all ways of a template have together. So a large template has fewer ways."""
 ONCE = "nodeattrs_once"
-"""The filter that `follow` puts behind what a loop goes over: `once`."""
+"""The name of the filter `once`. `follow` adds the filter to the value of each loop."""
 
 _NAMES: tuple[type[nodes.Node], ...] = (nodes.Name, nodes.NSRef)
 
@@ -44,14 +44,14 @@ class Way(NamedTuple):
     """One way through a template: it says for each condition whether the condition holds.
 
     chosen:    text of a condition -> whether it holds
-    otherwise: whether the other conditions hold, which are not in *chosen*
+    otherwise: True if all other conditions hold, False if none of them does
     """
 
     chosen: dict[str, bool]
     otherwise: bool
 
     def _takes(self, condition: str, holds: bool) -> bool:
-        """Whether the way takes a branch of *condition*: with *holds* the branch in which it holds, else the other."""
+        """Whether the way takes one branch of *condition*. holds: True for the branch in which the condition holds"""
         return self.chosen.get(condition, self.otherwise) == holds
 
     def _visited(self, branches: Sequence[_Branch]) -> set[int]:
@@ -81,7 +81,7 @@ class Ways(NamedTuple):
 
 
 def ways_of(tree: nodes.Template, budget: Budget) -> Ways:
-    """The ways through a parsed template: each branch is on one of them, if `MOST` ways are enough for that.
+    """The ways through a parsed template. Together they go through every branch, if `MOST` ways are enough.
 
     On the first way every condition holds, on the second none. The others lead to branches that are still missing. A
     template without open conditions has one way. A large template has at least two ways, but may have fewer than it
@@ -206,7 +206,7 @@ class _Branches:
 
 
 def _condition(test: nodes.Node) -> tuple[str, bool]:
-    """The text of a condition, and whether its branch is taken where it holds: `not x` is the other side of `x`."""
+    """(Text of a condition without `not`, holds). holds: False if a `not` was removed: the branch is the other side."""
     holds = True
     while isinstance(test, nodes.Not):
         test, holds = test.node, not holds
@@ -228,7 +228,9 @@ def _names(node: nodes.Node) -> set[str]:
 
 
 def _unknown_names(tree: nodes.Template) -> frozenset[str]:
-    """The names whose values depend on the machine: those that the template does not set, and what it makes of them."""
+    """The names whose values depend on the machine: variables that the template reads and does not set, and variables
+    that it sets from these.
+    """
     unknown = set(meta.find_undeclared_variables(tree))
     if tree.environment is not None:
         unknown -= tree.environment.globals.keys()

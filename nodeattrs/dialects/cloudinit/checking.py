@@ -49,7 +49,7 @@ _MOST_FILES = 20_000
 
 
 class _Form(Enum):
-    """What a file is: plain, a template of cloud-init's, or one of another program, with blocks or without any."""
+    """The form of a file: plain, a template of cloud-init, or a template of another program with or without blocks."""
 
     PLAIN = "plain"
     JINJA = "jinja"
@@ -60,15 +60,14 @@ class _Form(Enum):
 def configs_in(root: Path) -> dict[str, bool]:
     """The files that begin with `#cloud-config`: path relative to *root*, sorted -> whether cloud-init can read it.
 
-    Cloud-init cannot read a template of another program. A template of Jinja with cloud-init's header it can read.
+    It is False for a template of another program, and True for a template of Jinja with cloud-init's header.
     """
     found = {path.relative_to(root).as_posix(): form in (_Form.PLAIN, _Form.JINJA) for path, form in _configs_in(root)}
     return dict(sorted(found.items()))
 
 
 def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """Check the files below *root* that begin with `#cloud-config`. Yields one result for all, or nothing without such
-    a file.
+    """Check the files below *root* that begin with `#cloud-config`. Yields one result for all, nothing without files.
 
     A template of Jinja is checked with each of its branches. A template of another program is checked in the same way
     if it has blocks, which are conditions or loops. A note names each template, since the text that a machine gets is
@@ -92,7 +91,7 @@ def checked_files(root: Path, count: Callable[[str], object]) -> Iterator[Checke
 
 
 def _of_each_branch(blob: Blob, form: _Form) -> Iterator[Finding]:
-    """The findings about a template that hold on any machine; where Jinja2 is not there, that none was looked for."""
+    """The findings about a template that hold on any machine. Without Jinja2, at most a note that it is unchecked."""
     try:
         yield from findings_of_each_branch(lambda data: merge([blob], instance_data=data))
     except MissingExtra as error:
@@ -157,7 +156,7 @@ def check(question: Question) -> Output:
     """Check the files together, or with --each every file and every machine of a document by itself.
 
     The output has the findings of the merge, of the schema and about size, and the numbers of files and parts. A file
-    that cannot be read or unpacked is a finding, and so is a layer that was not read.
+    that cannot be read or unpacked is a finding. A layer that was not read is a finding, too.
 
     raises: BadArgument or DocumentError, for the file of --schema; MissingExtra
     """

@@ -27,7 +27,7 @@ from nodeattrs.dialects.cloudinit.config_text import json_tree, yaml_text
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.instance import read_instance
 from nodeattrs.dialects.cloudinit.lints import refuse_unknown_options
-from nodeattrs.dialects.cloudinit.lints.texts import foreign
+from nodeattrs.dialects.cloudinit.lints.texts import why_ignored
 from nodeattrs.dialects.cloudinit.merged import Merged, masked
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
@@ -117,7 +117,7 @@ def _refuse_foreign(merged: Merged) -> None:
     """raises: CloudConfigError, where there are parts, and cloud-init ignores each of them"""
     if merged.parts and all(report.is_foreign for report in merged.parts):
         first = merged.parts[0].part
-        message, way = foreign(first)
+        message, way = why_ignored(first)
         raise CloudConfigError(INPUT, message, file=first.file, line=first.line, hint=way)
 
 
@@ -138,7 +138,10 @@ def _warnings(merged: Merged, with_lints: bool, ignored: Sequence[str]) -> list[
 
 
 def _printable(merged: Merged, question: Question) -> Merged:
-    """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
+    """The merged config without its secrets, unless --show-secrets is given.
+
+    raises: BadArgument, for --format mime if a part has a secret
+    """
     options = question.arguments
     if options["show_secrets"]:
         return merged

@@ -38,7 +38,7 @@ def _json_leaf(value: Any) -> Any:
 def with_text_keys(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """A copy of a config with the keys of its maps as JSON writes them.
 
-    leaf: called with each value but maps and lists; its result replaces the value
+    leaf: called with each value that is neither a map nor a list; its result replaces the value
     """
     # Loops and no comprehensions: those would take a second frame a level.
     if isinstance(value, dict):

@@ -40,11 +40,11 @@ _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
 @taking(name=str, merger=Callable)
 def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
-    """Make a custom merger known under *name*.
+    """Register a custom merger under *name*. It replaces a merger that was registered under this name.
 
-    merger: called as `merger(root, options)`; the object has methods `_on_<type>(old, new)`,
-            the type being a class name in lower case, and may call `root.merge(old, new)`
-    raises: BadArgument, for a name that a definition cannot have or a built-in has
+    merger: called as `merger(root, options)`. It returns an object with methods `_on_<type>(old, new)`, where <type> is
+            a class name in lower case. They return the merged value, and may call `root.merge(old, new)`
+    raises: BadArgument, for a name of a built-in merger, and a name that is no identifier in lower case
     """
     if not name.isascii() or not name.isidentifier() or name != name.lower() or name in BUILT_IN:
         raise BadArgument(
@@ -64,7 +64,7 @@ def registered_mergers() -> dict[str, Callable[[Any, Any], Any]]:
     return dict(_registered)
 
 
-def known(name: str) -> bool:
+def is_known_merger(name: str) -> bool:
     """Whether a registered merger or one of an installed package has that name; False for built-in ones."""
     return name in _registered or name in _offered()
 
@@ -94,7 +94,7 @@ def _offered() -> dict[str, Any]:
 def make_merger(name: str, options: Any, root: Root) -> Any:
     """Import a custom merger and call it. Returns the object that it makes.
 
-    name:    a name for which `known` is true
+    name:    a name for which `is_known_merger` is true
     options: the options of the definition; a tuple becomes a list
     root:    the first argument of the merger
     raises:  CloudConfigError, for any error of the merger, and if the merger is from a package and code may not run

@@ -18,7 +18,8 @@ class CloudInit(Dialect):
     """The dialect cloud-init. Its subjects are sets of user-data: one for each machine or kind of machine.
 
     A set is a section [cloud-init.NAME] of the settings, or a folder with a file `user-data`, as data sources have it.
-    Without sections also each file that begins with `#cloud-config` is one, but not a template of another program.
+    Without sections, each other file that begins with `#cloud-config` is a set, too, unless it is a template of another
+    program.
 
     `open` gives the sets in one version of the files. `check` yields the findings in a folder. The class has no state,
     and `open` reads nothing.

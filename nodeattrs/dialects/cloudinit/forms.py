@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, dig
-from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.kubeadm import Made, cloud_config_of
 from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
@@ -38,7 +37,7 @@ class FormText(NamedTuple):
     """The user-data of one machine in a document.
 
     path:      the path of the value in the document
-    text:      the user-data; None if the document does not have it, or if `is_config` is True
+    text:      the user-data; None if the document does not have it, and with `is_config` or `made`
     name:      the name of the machine; "" if the document gives none
     why:       the reason for a missing text, as the end of a sentence; "" for none
     is_config: whether the value is a mapping that is the cloud-config itself
@@ -47,7 +46,7 @@ class FormText(NamedTuple):
     made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
     """
 
-    path: TreePath
+    path: Path
     text: str | None
     name: str = ""
     why: str = ""
@@ -62,41 +61,21 @@ class _Value(NamedTuple):
 
     value: Any
     tree: Any
-    path: TreePath
-
-    def sibling_value(self, key: str) -> Any:
-        """The value of another key in the map around this value; None where it is not there."""
-        found = dig(self.tree, (*self.path[:-1], key))
-        return None if found is ABSENT else found
+    path: Path
 
 
-class _Taken(NamedTuple):
-    """The user-data that a platform takes from a value.
-
-    text:      None where the document does not have it
-    is_packed: whether the platform unpacks it as base64; None where it takes both
-    why:       the reason for a missing text; "" for `Form.why`
-    made:      the cloud-config that the platform makes of the value; None for a platform that passes a text on
-    """
-
-    text: str | None
-    is_packed: bool | None = None
-    why: str = ""
-    made: Made | None = None
-
-
-def _as_it_is(one: _Value) -> _Taken:
+def _as_it_is(one: _Value) -> FormText:
     """A text that is not unpacked."""
-    return _Taken(_text(one), False)
+    return FormText(one.path, _text(one), is_packed=False)
 
 
-def _base64(one: _Value) -> _Taken:
-    return _Taken(_text(one), True)
+def _base64(one: _Value) -> FormText:
+    return FormText(one.path, _text(one), is_packed=True)
 
 
-def _either(one: _Value) -> _Taken:
-    """A text or base64: several platforms have this form, and differ in that."""
-    return _Taken(_text(one))
+def _either(one: _Value) -> FormText:
+    """A text that may be base64: several platforms have this form, and some take base64."""
+    return FormText(one.path, _text(one))
 
 
 def _text(one: _Value) -> str | None:
@@ -112,7 +91,8 @@ class Form:
     marks:     maps of pattern -> regular expression. A document fits a map if the value at each pattern matches the
                expression; it has to fit one map
     at:        the patterns that lead to user-data
-    take:      called with a value, returns the text that the platform takes from it, or None as the text and a reason
+    take:      called with a value, returns the `FormText` that the platform takes from it, without name and language.
+               It has a reason or `made` in place of a text
     why:       the reason for a value without a text, if *take* gives none
     is_config: True: the value is a mapping that is the cloud-config itself, and *take* is not called
     language:  called with a value, returns the template language of its text, or None
@@ -124,7 +104,7 @@ class Form:
     what: str
     marks: tuple[dict[_Pattern, str], ...]
     at: tuple[_Pattern, ...]
-    take: Callable[[_Value], _Taken] = _as_it_is
+    take: Callable[[_Value], FormText] = _as_it_is
     why: str = "is written in a form that is not read here"
     is_config: bool = False
     language: Callable[[Any], Language | None] = lambda value: None
@@ -145,11 +125,13 @@ class Form:
         for path, value, words in values:
             if path in above_others:
                 continue
-            is_config = self.is_config and isinstance(value, dict)
-            taken = _Taken(None) if self.is_config else self.take(_Value(value, tree, path))
+            if self.is_config:
+                taken = FormText(path, None, is_config=isinstance(value, dict))
+            else:
+                taken = self.take(_Value(value, tree, path))
             name = "/".join(word for word in (above, *words) if word)
-            why = "" if is_config or taken.text is not None else taken.why or self.why
-            yield FormText(path, taken.text, name, why, is_config, taken.is_packed, self.language(value), taken.made)
+            why = "" if taken.is_config or taken.text is not None else taken.why or self.why
+            yield taken._replace(name=name, why=why, language=self.language(value))
 
 
 def _has_mark(tree: Any, pattern: _Pattern, looks: str) -> bool:
@@ -161,9 +143,9 @@ def maps_in(value: Any) -> list[dict[Any, Any]]:
     return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
 
 
-def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tuple[str, ...]]]:
+def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[Path, Any, tuple[str, ...]]]:
     """Each value that a pattern leads to, with its path and the names on the way; null and "" are left out."""
-    open_: list[tuple[TreePath, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
+    open_: list[tuple[Path, Any, tuple[str, ...], _Pattern]] = [((), tree, (), pattern)]
     while open_:
         path, value, words, left = open_.pop()
         if not left:
@@ -178,7 +160,7 @@ def _values_at(tree: Any, pattern: _Pattern) -> Iterator[tuple[TreePath, Any, tu
         open_ += reversed(found)
 
 
-def _stepped(path: TreePath, value: Any, words: tuple[str, ...], step: _Step) -> list[tuple[TreePath, Any, Any]]:
+def _stepped(path: Path, value: Any, words: tuple[str, ...], step: _Step) -> list[tuple[Path, Any, Any]]:
     """The values one step below."""
     if isinstance(step, _Where):
         rows = enumerate(value if isinstance(value, list) else ())
@@ -197,7 +179,7 @@ def _stepped(path: TreePath, value: Any, words: tuple[str, ...], step: _Step) ->
     return found[:1]
 
 
-_NAMES: tuple[TreePath, ...] = (
+_NAMES: tuple[Path, ...] = (
     ("metadata", "name"), ("name",), ("vmName",), ("LaunchTemplateName",), ("LaunchTemplateId",), ("InstanceId",),
     ("id",),
 )  # fmt: skip
@@ -216,56 +198,58 @@ def _name_of(row: Any) -> str:
 # --- the text that a value means
 
 
-def _kubevirt(one: _Value) -> _Taken:
+def _kubevirt(one: _Value) -> FormText:
     """`userData` as it is, `userDataBase64` unpacked; the other keys name a secret."""
     key = one.path[-1]
-    return _Taken(_text(one), key == "userDataBase64") if key in _TEXTS else _Taken(None)
+    return FormText(one.path, _text(one) if key in _TEXTS else None, is_packed=key == "userDataBase64")
 
 
-def _karpenter(one: _Value) -> _Taken:
-    """What cloud-init gets of a node class: the family of the image decides how Karpenter passes it on."""
+def _karpenter(one: _Value) -> FormText:
+    """The user-data of a node class of Karpenter. The family of the image decides whether cloud-init gets it."""
     text, spec = _text(one), one.tree["spec"]
     aliases = [alias for _, alias, _ in _values_at(spec, ("amiSelectorTerms", _EACH, "alias"))]
     family = str(spec.get("amiFamily") or next(iter(aliases), "")).lower()
     if family.startswith(("bottlerocket", "windows")):
-        return _Taken(None, why="is read by the image's own tools, and not by cloud-init")
+        return FormText(one.path, None, why="is read by the image's own tools, and not by cloud-init")
     is_message = str(text).lstrip().startswith(("MIME-Version:", "Content-Type:"))
     if family.startswith("al2023") and not is_message:
-        return _Taken(None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message")
-    return _Taken(text, False)
+        return FormText(
+            one.path, None, why="is passed on as a NodeConfig or a script of Amazon Linux 2023: write a MIME message"
+        )
+    return FormText(one.path, text, is_packed=False)
 
 
-def _kubeadm(one: _Value) -> _Taken:
+def _kubeadm(one: _Value) -> FormText:
     """The cloud-config that Cluster API makes of a spec; other bootstrap providers make theirs of other keys."""
     if not str(one.tree["kind"]).startswith("Kubeadm"):
-        return _Taken(None)
+        return FormText(one.path, None)
     if dig(one.value, ("format",)) == "ignition":
-        return _Taken(None, why=IGNITION)
+        return FormText(one.path, None, why=IGNITION)
     try:
-        return _Taken(None, made=cloud_config_of(one.value))
+        return FormText(one.path, None, made=cloud_config_of(one.value))
     except (AttributeError, TypeError, ValueError):
-        return _Taken(None, why="is no spec of Cluster API")
+        return FormText(one.path, None, why="is no spec of Cluster API")
 
 
-def _harvester(one: _Value) -> _Taken:
-    """Of a ConfigMap the text as it is; of a machine's config plain or as base64."""
-    return _Taken(_text(one), False if one.path[0] == "data" else None)
+def _harvester(one: _Value) -> FormText:
+    """The text of a ConfigMap, not decoded; the text of a machine's config, plain or as base64."""
+    return FormText(one.path, _text(one), is_packed=False if one.path[0] == "data" else None)
 
 
-def _gce(one: _Value) -> _Taken:
-    """The item beside it with the key `user-data-encoding` says whether it is base64."""
+def _gce(one: _Value) -> FormText:
+    """The user-data of an instance. Another item, `user-data-encoding`, says whether it is base64."""
     items = dig(one.tree, one.path[:-2])
     encodings = [value for _, value, _ in _values_at(items, (_Where("key", "user-data-encoding"), "value"))]
-    return _Taken(_text(one), encodings == ["base64"])
+    return FormText(one.path, _text(one), is_packed=encodings == ["base64"])
 
 
-def _cloudformation(one: _Value) -> _Taken:
+def _cloudformation(one: _Value) -> FormText:
     """`Fn::Base64` packs a text, and EC2 unpacks it; a text alone has to be base64."""
-    return _Taken(_intrinsic(one.value), None if isinstance(one.value, str) else False)
+    return FormText(one.path, _intrinsic(one.value), is_packed=None if isinstance(one.value, str) else False)
 
 
 def _intrinsic(value: Any) -> str | None:
-    """A text with CloudFormation's functions: what they fill in stays as markup."""
+    """A text with CloudFormation's functions, in which filled-in values stay as markup; None for other functions."""
     name, inner = _function(value)
     if isinstance(value, str):
         return value
@@ -278,7 +262,7 @@ def _intrinsic(value: Any) -> str | None:
 
 
 def _filled_in(value: Any) -> Language | None:
-    """CloudFormation, where one of its functions fills in a text."""
+    """The language CLOUDFORMATION if a function fills in the text; else None."""
     name, inner = _function(value)
     if name in ("Sub", "Join"):
         return CLOUDFORMATION
@@ -296,7 +280,7 @@ def _function(value: Any) -> tuple[str, Any]:
 
 
 def _reference(value: Any) -> str:
-    """Markup for what another resource says."""
+    """Markup for a value of another resource."""
     name, inner = _function(value)
     steps = inner if isinstance(inner, list) else [inner]
     shown = ".".join(step for step in steps if isinstance(step, str))
@@ -308,9 +292,9 @@ _NAMED = re.compile(r"(variables|parameters)\('(\w+)'\)")
 _LITERAL = re.compile(r"'((?:[^']|'')*)'")
 
 
-def _arm(one: _Value) -> _Taken:
+def _arm(one: _Value) -> FormText:
     """`base64()` packs a text, and Azure unpacks it."""
-    return _Taken(_arm_text(one.value, one.tree), not str(one.value).startswith("[base64"))
+    return FormText(one.path, _arm_text(one.value, one.tree), is_packed=not str(one.value).startswith("[base64"))
 
 
 def _arm_text(value: Any, tree: Any) -> str | None:
@@ -336,12 +320,12 @@ def _is_arm_expression(text: str) -> bool:
     return text.startswith("[") and not text.startswith("[[")
 
 
-def _heat(one: _Value) -> _Taken:
-    """What cloud-init gets of a server: with the format HEAT_CFNTOOLS Heat's own part handler takes the text."""
-    if one.sibling_value("user_data_format") not in ("RAW", "SOFTWARE_CONFIG"):
+def _heat(one: _Value) -> FormText:
+    """The user-data of a server of Heat. With the format HEAT_CFNTOOLS, Heat's own part handler takes the text."""
+    if dig(one.tree, (*one.path[:-1], "user_data_format")) not in ("RAW", "SOFTWARE_CONFIG"):
         why = "is for Heat's own tools, and not for cloud-init: write user_data_format: RAW"
-        return _Taken(None, why=why)
-    return _Taken(_heat_text(one.value, one.tree), False)
+        return FormText(one.path, None, why=why)
+    return FormText(one.path, _heat_text(one.value, one.tree), is_packed=False)
 
 
 def _heat_text(value: Any, tree: Any) -> str | None:

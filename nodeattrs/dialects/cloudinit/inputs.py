@@ -67,7 +67,7 @@ _SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\
 
 
 FORM_NAMES = (*(one.name for one in FORMS), *SOURCES)
-"""What --input-form takes."""
+"""The values of --input-form."""
 
 
 class Given(NamedTuple):
@@ -81,9 +81,9 @@ class Given(NamedTuple):
     unknown:  the reason why the user-data cannot be read; "" if it can
     data:     instance data for templates, from the meta-data of a folder or image; None for none
     settings: key -> text, for a profile or an instance of LXD; None for anything else
-    added:    the layers that the platform adds, and that the document does not have
+    added:    unknown layers that the platform adds to the user-data; the document does not have them
 
-    `sources` is *user*, or an unknown layer if the user-data cannot be read.
+    `sources` is *user* with *added*, or one unknown layer if the user-data cannot be read.
     """
 
     address: str
@@ -185,8 +185,8 @@ def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data, as a list of blobs: one blob, or the texts in a JSON file of OpenStack.
 
     A blob in base64 is decoded. A text that begins with "{" is read as JSON; if it cannot be parsed, it is returned as
-    it is. Its key `cloud-init` has a text, or a list; elements of the list that are no texts are left out. [] for any
-    other value under the key, for an empty text, and without the key.
+    it is. Its key `cloud-init` has a text, or a list; elements of the list that are no texts are left out. [] without
+    the key, and for an empty text or any other value under it.
     """
     text = _text(blob)
     if not text.lstrip().startswith("{"):
@@ -198,7 +198,7 @@ def vendor_in(blob: Blob) -> list[Blob]:
     written = tree.get("cloud-init") if isinstance(tree, dict) else None
     if isinstance(written, str):
         written = [written] if written else []
-    texts = written if isinstance(written, list) else []  # another kind is no vendor-data to cloud-init either
+    texts = written if isinstance(written, list) else []  # cloud-init ignores other types
     return [Blob(one, blob.file, packed=True) for one in texts if type(one) is str]
 
 
@@ -329,7 +329,7 @@ def _of_any_form(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 _CD, _IMAGES = 0x8001, ((54, b"FAT1"), (82, b"FAT32"))
-"""Where the image of a CD has its mark; the marks of other images, each with its place."""
+"""_CD: the offset of the mark in the image of a CD. _IMAGES: (offset, mark) of other images."""
 _IMAGE = "is an image of a disk: unpack its user-data into a folder, and name that"
 
 
@@ -358,7 +358,7 @@ def _in_image(blob: Blob) -> list[Blob]:
 
 
 _BROKEN = (struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
-"""What pycdlib raises for an image that is cut off, beside its own errors."""
+"""Exceptions of pycdlib for an image that is cut off, besides its own errors."""
 
 _SEEDS: dict[str, dict[str, str]] = {
     "cidata": {"user": "/user-data", "vendor": "/vendor-data", "meta": "/meta-data"},
@@ -433,7 +433,7 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
 
 
 def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
-    """The user-data of every resource of a plan or state; a `cloudinit_config` that a resource has is left out."""
+    """The user-data of each resource of a plan or state. A `cloudinit_config` that a machine has, too, is left out."""
     seen = set()
     for is_config, text, vendor in texts_in(outer.document.tree):
         one = _of_text(outer, (), text, budget)
@@ -511,7 +511,7 @@ def _of_source(text: str, outer: Blob, name: str, budget: Budget) -> Iterator[Gi
 def _named(one: GivenUserData, outer: Blob, budget: Budget) -> Blob | None:
     """The file that a source names, below the folder of the source; None where it is missing.
 
-    A source that is no file, such as standard input, has no folder, and nothing is read for it.
+    Standard input has no folder, so nothing is read for a file that it names.
     """
     if outer.folder is None or (path := _below(outer.folder, one.path)) is None:
         return None
@@ -545,7 +545,13 @@ def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
 
 
 def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> list[Given]:
-    """The machines in a stream of documents, by the forms that fit them, and those of secrets of Kubernetes."""
+    """The machines in a stream of documents: by each form that fits a document, and in secrets of Kubernetes.
+
+    If the stream is broken YAML, it is read once more without the documents that cannot have user-data.
+
+    form:   the only form to read by; None: any form that fits
+    raises: DocumentError
+    """
     syntax: Syntax = "json" if text.lstrip().startswith(("{", "[")) else "yaml"
     found: list[Given] = []
     rows = text.split("\n") if syntax == "yaml" else ()
@@ -601,7 +607,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
 
 
 def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
-    """A cloud-config that the platform makes. Its rows have the lines of the values, and inside a block the block's."""
+    """A cloud-config that the platform makes, as a Given. A row has the line of its value; in a block, its own line."""
     user = []
     for rows in made.parts:
         lines: list[int] = []
@@ -622,13 +628,13 @@ def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: 
 
 
 def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
-    """A text of a document as a Blob, which knows its lines if the text is a block there. line: the line of its key"""
+    """A text of a document as a Blob, with its lines if the text is a block there. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
 
 
 _BESIDE = 5
-"""How many lines may be between a key and its block: comments, and the line of the key itself."""
+"""The most lines from a key to the end of the comments before its block."""
 
 
 def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:

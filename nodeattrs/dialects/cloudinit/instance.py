@@ -85,11 +85,6 @@ class Instance:
         whole: Merged | None = None,
         shown: Callable[[TreePath, Any], Any] = lambda path, value: value,
     ) -> None:
-        """
-        has:   the stored config, a map; None without one
-        whole: the layers with their secrets, to compare; None: *merged*
-        shown: a function from a path and a value to the value that may be printed
-        """
         self.merged = merged
         self.file = None if has is None else has.file
         self._has = has
@@ -105,8 +100,9 @@ class Instance:
         return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
-        """Yield each path at which the stored config differs, in the order of the layers. Nothing is yielded without a
-        stored one.
+        """Yield each path with different values in the two configs, in the order of keys of the merged layers.
+
+        Nothing without a stored config.
 
         Values are compared as JSON, and the order of keys does not count. If two lists have different lengths, the
         whole list is one difference.
@@ -156,7 +152,7 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
 
 
 def _places(folder: Path) -> list[Path]:
-    """Where the files may be: in the folder, and below the root of the disk on which it is."""
+    """The folders that may have the files: *folder* itself, and the root of its disk if that is known."""
     parts = folder.absolute().parts
     inner = folder / "var/lib/cloud/instance"
     if inner.is_dir():

@@ -43,8 +43,9 @@ class Unwritten(NamedTuple):
 class Made(NamedTuple):
     """The cloud-config of a spec, and what it lacks.
 
-    parts: rows, each with its path in the spec: a config of the keys without markup, and a template of Jinja of the
-           others. The machine gets both as one template
+    parts:  one list of rows for keys without markup, and perhaps a second one for keys with markup, a template of
+            Jinja. A row is (text, path in the spec). The machine gets both lists as one template
+    unread: the layers that are missing
     """
 
     parts: list[list[_Row]]
@@ -52,7 +53,7 @@ class Made(NamedTuple):
 
 
 def cloud_config_of(spec: Mapping[str, Any]) -> Made:
-    """The cloud-config of a spec. Without markup it is no template, which gives the same text.
+    """The cloud-config that Cluster API makes of a spec. *spec* is not changed.
 
     raises: AttributeError or TypeError, for a value of a type that the spec does not have there
     """

@@ -60,9 +60,9 @@ class _Read:
     """A source that was read.
 
     part:    its config, with the number of its report; {} for an empty or broken source
-    row:     for a source that was merged before, how; None for others
+    row:     the merge that gave the source; None for a source that is a single config
     unknown: whether a part of it could not be read
-    title:   the name of a merged one
+    title:   the name of a source with a row
     """
 
     part: Part
@@ -173,7 +173,7 @@ class _Fold:
         return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
-        """Merge sources, the strongest first. last: the policy by which the weakest joins, not by its definition"""
+        """Merge sources, the strongest first. last: the policy for the weakest source; None: by its own definition"""
         rows = [source for source in sources if source.counts]
         folding, joinings = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
@@ -423,7 +423,7 @@ class _Disabled:
 def _switched(
     given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
 ) -> dict[str, Any]:
-    """User-data and vendor-data by name; what other layers switch off is replaced by a `_Disabled`.
+    """User-data and vendor-data by name. If another layer switches one of them off, a `_Disabled` replaces it.
 
     raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
     """
@@ -440,7 +440,7 @@ def _switched(
         for name, key in vendors.items():
             setting = settings.get(key, {})
             if isinstance(setting, dict) and not _names(dict(weak)["built-in"], key):
-                setting = fold().release.builtin[key] | setting  # whatever is given in the place of the built-in values
+                setting = fold().release.builtin[key] | setting  # also if *builtin* is another map
             found[name] = _vendor(name, found[name], setting)
     return found
 
@@ -490,9 +490,11 @@ def _disabled(name: str, source: Any) -> _Disabled:
 
 @taking(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
-    """The YAML text between `cc:`, at the beginning of a word, and `end_cc` or the end; "" where there is no `cc:`.
+    """The YAML text of a kernel command line: it follows a `cc:` that begins a word, up to `end_cc` or the end.
 
-    Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text becomes a line feed.
+    "" without `cc:`. Several texts are joined by line feeds. `%20` and the like are decoded, and `\\n` in the text
+    becomes a line feed.
+
     cloud_init: the release; until 23.1 `cc:` counts inside of a word, too
 
     >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")

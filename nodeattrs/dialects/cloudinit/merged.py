@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 from nodeattrs.core.walk import SetValue, Walk
 from nodeattrs.dialects.cloudinit.lints import Warned, warnings_of
 from nodeattrs.dialects.cloudinit.mergers import Definition, Mode
-from nodeattrs.dialects.cloudinit.parts import JSONP, CloudPart, dumped, independent, measured
+from nodeattrs.dialects.cloudinit.parts import JSONP, CloudPart, dumped, independent, value_count
 from nodeattrs.dialects.cloudinit.patching import PatchLocator
 from nodeattrs.dialects.cloudinit.places import YamlLocator, with_earlier
 from nodeattrs.dialects.cloudinit.releases import Release
@@ -53,9 +53,10 @@ class MergeRules(NamedTuple):
 class Merged:
     """A merged config, with a report for each part, and explanations of each value. `merge` and `merge_layers` make it.
 
+    result:  the merged config with the origins of its values; None without a config
     parts:   the report of each part or source, in order
     rows:    the foldings, which are the merges that were done in order; the last one gave the result
-    unknown: number of a part -> the unknown layer that replaces it, for a part that could not be read
+    unknown: number of a part that could not be read -> the unknown layer that replaces it
     rules:   the settings of `merge`; None for merged layers
     sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
@@ -93,7 +94,7 @@ class Merged:
 
     @cached_property
     def config(self) -> dict[Any, Any] | None:
-        """A copy of the merged config; {} if no config could be merged, None if no part was a cloud-config or patch."""
+        """A copy of the merged config. {} if all cloud-configs failed. None if no part is a cloud-config or patch."""
         return None if self._result is None else independent(self._result.value)
 
     @property
@@ -152,19 +153,15 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: Path) -> Walk:
-        self._can_be_walked()
+        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        if operations and self._result is not None:  # each operation of a patch is applied again
+            Budget("the explanation").steps(_PER_LEFT * operations * value_count(self._result.value))
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, last = walk(folding, steps), folding
-        for one in found.standing:  # a patch may have moved what was written under another key
+        for one in found.standing:  # a patch may have moved a value from another key
             if [step for step in one.own if type(step) is str] != [step for step in steps if type(step) is str]:
                 last = with_earlier(last, one.own, self._locator)
         return found if last is folding else walk(last, steps)
-
-    def _can_be_walked(self) -> None:
-        """Check the size of an explanation: every operation of a patch is applied again. raises: TooMuch"""
-        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
-        if operations and self._result is not None:
-            Budget("the explanation").steps(_PER_LEFT * operations * measured(self._result.value))
 
     def _claim(self, setting: SetValue) -> Claim:
         layer = self.unknown.get(setting.source)
@@ -184,9 +181,9 @@ class Merged:
     def place_of(self, warned: Warned) -> Origin:
         """The place of a warning.
 
-        For a warning about a part, it is the place in the text if the warning has one. Otherwise it is the place of its
-        path, of the part's definition, or of the whole part. For a warning about the merged config (number 0), the
-        first part that set the path or a parent of it has the place. If no part did, the origin has no file.
+        A warning about a part has its own place in the text, or the place of its path. Without both, it is the place of
+        the part's definition, or of the whole part. A warning about the merged config (number 0) has the place of its
+        path, or of the nearest parent that is set, in the first part that set it; without one, it has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())
@@ -251,7 +248,7 @@ class Merged:
         """
         steps = as_path(path)
         titles = {report.number: report.title for report in self.parts}
-        # Parts without a file are all called part-001; only what lies in files can be laid twice.
+        # Parts without a file are all called part-001, so equal places do not mean the same line.
         named = all(report.part.file for report in self.parts if report.part.type)
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles, once=named)
 
@@ -296,7 +293,7 @@ class _Masked(Merged):
         return replace(claim, value=WITHHELD if hidden else self._shown(setting.path, claim.value))
 
     def changes(self) -> Iterator[PartChanges]:
-        """What each part did to the result so far, part by part."""
+        """The changes of each part, as `Merged.changes` yields them, with secrets masked."""
         for step in super().changes():
             yield step._replace(changes=tuple(map(self._changed, step.changes)))
 
@@ -307,7 +304,7 @@ class _Masked(Merged):
 def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
     """A copy of a merged config for printing, in which each secret is replaced by "Sensitive(withheld)".
 
-    What a secret is, `secrets` decides; *sensitive* names further paths. Traces and changes hide secrets, too.
+    `secrets` decides which values are secret; *sensitive* adds further paths. Traces and changes hide secrets, too.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config

@@ -152,8 +152,8 @@ def _format_hint(piece: str) -> str:
 def definition_of(value: Any) -> Definition:
     """The Definition in a value of `merge_how` or `merge_type`: a text, or a list (the structured form).
 
-    An entry of the list is a map with `name` and `settings`, or a list of a name and options. As in cloud-init, an
-    entry that is a text counts as a list of its letters, and one without a name is skipped. None names no mergers.
+    An entry of the list is a map with `name` and `settings`, or a list of a name and options. An entry without a name
+    is skipped. An entry that is a text counts as a list of its letters, as in cloud-init. None names no mergers.
 
     raises: CloudConfigError of kind "format", for a text; of kind "definition", for another value
 
@@ -198,10 +198,10 @@ def _structure(message: str) -> CloudConfigError:
 
 @taking(config=Mapping)
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
-    """Returns the definition in a config, a copy of the config without it, and its key, merge_how or merge_type.
+    """Returns (the definition in a config, a copy of the config without it, its key: merge_how or merge_type).
 
-    `merge_type` counts only if `merge_how` is absent or null, and is left in the copy otherwise. Without a definition
-    the first result names no mergers, and the key is None. *config* is not changed.
+    `merge_type` counts only if `merge_how` is absent or null. Otherwise it stays in the copy. Without a definition the
+    first result names no mergers, and the key is None. *config* is not changed.
 
     raises: CloudConfigError, for a malformed definition
 
@@ -224,8 +224,8 @@ HEADERS = ("Merge-Type", "X-Merge-Type")
 def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
     """Returns (the definition of a part, its config without the definition, where the definition is written).
 
-    The mergers of the body come before those of the header. The third result is such as "body merge_how and header
-    Merge-Type", or "" without a definition. *config* is not changed.
+    The third result is a text such as "body merge_how and header Merge-Type"; "" without a definition. The mergers of
+    the body come before those of the header. *config* is not changed.
 
     config:  the config of the part; `merge_how` counts in it, or else `merge_type`
     headers: the headers of the part; `Merge-Type` counts, or else `X-Merge-Type`
@@ -275,7 +275,7 @@ def _built_in(definition: Definition, mode: Mode) -> Policy:
 
 
 class _Options:
-    """The options of one merger. As in cloud-init, an option is there if the value has it: in a text as a substring."""
+    """The options of one merger. In a text, each substring counts as an option, as in cloud-init."""
 
     def __init__(self, spec: MergerSpec) -> None:
         self._options = spec.options
@@ -296,7 +296,7 @@ class _Options:
 
 
 class _Builder:
-    """Builds the tables of one definition: `root` is where two values meet, `in_map` and `in_list` are made when asked.
+    """Builds the tables of one definition: `root` at once, `in_map` and `in_list` at their first use.
 
     raises: CloudConfigError of kind "unknown-merger" or "definition"
     """
@@ -347,7 +347,7 @@ class _Builder:
         return Policy(self.name, *lines, kinds=self.kinds)
 
     def _handed_on(self, options: _Options, *, maps: bool, why: str) -> list[Line]:
-        """The lines that ask the root table again; in the documented dialect for two of a kind only."""
+        """The lines that use the root table for inner values; in documented mode only for two values of one kind."""
         handed = f"{why}: handed to the merger of the old value's type"
         kinds: list[tuple[Any, bool]] = [
             (MAP, maps or options.has("recurse_dict")),
@@ -425,9 +425,9 @@ class _Builder:
 
 @dataclass(frozen=True, eq=False)
 class Verb(Handler):
-    """A handler whose name is the word that warnings ask for.
+    """A handler with a name that `lints` looks for, such as "append".
 
-    inner: gives the table that it asks for two elements; None where it asks none
+    inner: called without arguments, returns the policy for two elements. None for a handler that merges no elements
     """
 
     inner: Callable[[], Policy | None] | None = None
@@ -447,7 +447,7 @@ def _like(model: Part, part: Part) -> Part:
 def _joined(mode: str, whole: bool, lower: Part, upper: Part) -> Part:
     old, new = _as_list(lower), _spread(mode, whole, upper)
     if not new.value:
-        return lower  # an empty list is still the one that was there
+        return lower  # without new items the old list keeps its origins
     joined = concat(old, new) if mode == "append" else concat(new, old)
     return _like(lower, joined)
 
@@ -498,7 +498,7 @@ def _known(spec: MergerSpec) -> str:
     if not isinstance(spec.name, str):
         raise CloudConfigError(DEFINITION, f"the name of a merger is a text, not {spec.name!r}")
     name = spec.name.removeprefix("m_")
-    if name in BUILT_IN or custom.known(name):
+    if name in BUILT_IN or custom.is_known_merger(name):
         return name
     raise CloudConfigError(
         UNKNOWN_MERGER,

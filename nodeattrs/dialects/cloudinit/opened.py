@@ -29,12 +29,11 @@ from nodeattrs.reports.findings import Finding
 
 
 class UserData(InRepository):
-    """The sets of user-data in one version of a repository: sections of its settings, and each folder with a file
-    `user-data`. Without sections also each other file that begins with `#cloud-config` and is no template of another
-    program.
+    """The sets of user-data in one version of a repository. A set is a section of its settings, or a folder with a file
+    `user-data`. Without sections, each other file that begins with `#cloud-config` is a set, too.
 
     A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set. A set
-    of one file has its path as name.
+    of one file has its path as name. A template of another program is no set.
     The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
     files of one set, at each call. It raises BadArgument for an unknown name.
     """
@@ -56,9 +55,9 @@ class UserData(InRepository):
 
     @cached_property
     def _configs(self) -> Mapping[str, bool]:
-        """The files that begin with `#cloud-config`, as `configs_in`; {} where the settings name sets.
+        """The files that begin with `#cloud-config`, as `configs_in` gives them; {} if the settings name sets.
 
-        An answer does not depend on the files that were only looked at to find these.
+        The search is not noted as read: an answer does not depend on the files that it only looks at.
         """
         if self.repository.config.cloud_init:
             return {}

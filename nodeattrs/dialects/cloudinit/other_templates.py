@@ -266,8 +266,8 @@ def filled_as_jinja(text: str, language: Language) -> str | None:
     """A template of another program, translated to Jinja. Its conditions become `branch_N`, its values and loops
     `filled_N`.
 
-    None for a text without markup, and for a text with a block that is not known or not closed. A line of the text
-    stays on its line. A value alone on its line becomes a comment, since its text may have several lines.
+    None for a text without markup. None also if a block is not known or not closed. A line of the text stays on its
+    line. A value alone on its line becomes a comment, since its text may have several lines.
 
     >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
     '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'
@@ -340,7 +340,7 @@ class _Translation:
         return self._text[max(before - 1, 0) : before] in ("", "\n") and self._text[behind : behind + 1] in ("", "\n")
 
     def _blanks(self, piece: _Piece) -> tuple[int, int]:
-        """Where the blanks before a tag begin, and where those behind it end."""
+        """(Index of the first blank before a tag, index behind the last blank after it)."""
         start, end = piece.start, piece.end
         while start and self._text[start - 1] in " \t":
             start -= 1

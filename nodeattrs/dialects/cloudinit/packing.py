@@ -25,7 +25,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
 
     A merge header of a part is kept. A part without a file name is called part-001 and so on.
     how:    the definition for cloud-config parts that have none of their own; None: they get no header
-    raises: BadArgument, without parts, and for a part whose type is not known or whose header cannot be written
+    raises: BadArgument, without parts; also for a part without a type, and for a header that cannot be written
 
     >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
@@ -39,7 +39,7 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
         if not slash:
             raise BadArgument(f"{row.filename or 'a part'} cannot be packed: it cannot be read", hint="leave it out")
         part: MIMEBase
-        if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
+        if HALF_PAIR.search(row.text):  # the part has bytes that are no text
             part = MIMEBase(main, sub)
             part.set_payload(row.text.encode("utf-8", "surrogateescape"))
             encode_base64(part)

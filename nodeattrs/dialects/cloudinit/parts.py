@@ -37,7 +37,7 @@ ARCHIVE = "text/cloud-config-archive"
 PART_HANDLER = "text/part-handler"
 NODE_CONFIG = "application/node.eks.aws"
 HANDLED_ELSEWHERE = {PART_HANDLER, NODE_CONFIG}
-"""Types that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
+"""Types of parts that another program on the machine handles: part handlers, and the NodeConfig of Amazon EKS."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
     "text/x-shellscript",
@@ -60,7 +60,7 @@ class CloudPart(NamedTuple):
     line:     the line of the file on which the body begins; None if the file has the body in another form (base64,
               gzip)
     indent:   the number of blanks before each line of the body in the file, as in an archive; None for a body that a
-              platform makes from values in the file, so that its columns are not in the file
+              platform makes from values in the file: it has no columns there
     packed:   "gzip" for a part that was packed; else ""
     lost:     names of merge headers that unpacking lost
     lines:    for a rendered template: the line of the template for each line of the body. For a body that a platform
@@ -111,7 +111,7 @@ class CloudPart(NamedTuple):
 # --- what a text says -------------------------------------------------------------------
 
 MAX_BYTES = Limits().bytes
-"""The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
+"""The default limit of bytes: for a text that is read, and for all that one call unpacks."""
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
 _READ_DIFFERENTLY = re.compile(
@@ -143,7 +143,7 @@ _SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
 class _Python2(Loader):
-    """What reads a text as releases until 24.1 do."""
+    """The loader of PyYAML with the tag !!python/unicode, as in releases until 24.1."""
 
 
 def _text_of(loader: _Python2, node: yaml.ScalarNode) -> Any:
@@ -154,9 +154,12 @@ _Python2.add_constructor(PYTHON2, _text_of)
 
 
 def _kind_of_fault(text: str, loader: type[Loader]) -> Kind:
-    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    """The kind of an error in a text with tags: EMPTY if cloud-init takes it for broken YAML, VALUE if it fails itself.
+
+    The first error counts. EMPTY for a text whose loading may take long.
+    """
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
-        return EMPTY  # it takes its time, and writes out merge keys without end
+        return EMPTY  # loading it may take long, since PyYAML writes out merge keys
     try:
         yaml.load(text, loader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -177,8 +180,8 @@ def load_yaml(
     budget:   limits the reading; None: a new one for this text
     release:  the rules to read by; None: the newest
     repeated: a list to which keys that are written twice in one map are appended; None: they are not looked for
-    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar for which
-              cloud-init itself fails; of kind "too-large" or "too-deep", past the limits
+    raises:   CloudConfigError of kind "empty", for broken YAML, with its line; of kind "value", for a scalar that
+              makes cloud-init itself fail; of kind "too-large" or "too-deep", past a limit
     """
     is_python2 = release is not None and release.python2
     try:
@@ -206,7 +209,7 @@ def marks_of(text: str) -> Mark:
     """
     builder = _CloudInit(Text("", text))
     builder.pure = _is_read_differently(text)
-    builder.texts = Safe.texts  # what was read by any release has its lines
+    builder.texts = Safe.texts  # with the tags of all releases
     builder.run()
     return builder.mark
 
@@ -295,7 +298,7 @@ def _too_deep() -> TooDeep:
     return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
 
 
-def measured(value: Any) -> int:
+def value_count(value: Any) -> int:
     """The number of values in a tree; an object that is in it several times counts each time.
 
     cost:   one visit for each object, even if it is there often
@@ -328,7 +331,7 @@ def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room:
     return size
 
 
-def same(left: Any, right: Any) -> bool:
+def strictly_equal(left: Any, right: Any) -> bool:
     """Whether two trees are equal and all their values have the same types: 1 is neither 1.0 nor True.
 
     The order of keys is ignored.

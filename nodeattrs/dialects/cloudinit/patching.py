@@ -20,7 +20,7 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.codes import PATCH_CONFLICT, PATCH_INVALID, PATCH_SYNTAX, TOO_DEEP
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.dialects.cloudinit.parts import measured
+from nodeattrs.dialects.cloudinit.parts import value_count
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 
 _INDEX = re.compile(r"\d{1,18}", re.ASCII)
@@ -68,11 +68,11 @@ class _Operation:
         made = _operated(before, operation, own)
         if made.value == value:
             return Part(value, made.origins)
-        return remade(made, value, own.origins)  # what an alias shares with a changed place has changed, too
+        return remade(made, value, own.origins)  # a value that an alias shares has changed at its other places, too
 
 
 class _Effort:
-    """Counts the work of a patch, which is applied again for each explanation, with a new budget each time."""
+    """Counts the work of a patch. For each explanation the patch is applied again, with a new budget."""
 
     def __init__(self, budget: Budget) -> None:
         self.budget = self._next = budget
@@ -109,7 +109,10 @@ def patch_changes(operations: list[Any], budget: Budget) -> Iterator[_Operation]
 
 
 def patch_values(operations: list[Any], number: int) -> Part:
-    """The values of a patch as a map, with the origin *number*: index of the operation, as text -> its value."""
+    """A part with the values of a patch: index of the operation, as text -> its value. number: its origin
+
+    Operations without a value, such as "remove", are left out.
+    """
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
     return Part(values, At(number, ()))
 
@@ -168,18 +171,16 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
     jsonpatch = _library()
     try:
         if operation.get("op") == "copy":
-            effort.budget.values(measured(dig(before, _steps(operation["from"], before))))
+            effort.budget.values(value_count(dig(before, _steps(operation["from"], before))))
         effort.copied(before)
         value = jsonpatch.JsonPatch([operation]).apply(before)
         if is_last:
-            effort.budget.steps(measured(value))
+            effort.budget.steps(value_count(value))
         return value
     except TooMuch as error:
         raise past_a_limit(error, "the patch") from None
-    except NodeattrsError as error:
-        if isinstance(error, TooDeep):
-            raise CloudConfigError(TOO_DEEP, "the patch makes a value nested deeper than 500 levels") from None
-        raise
+    except TooDeep:
+        raise CloudConfigError(TOO_DEEP, "the patch makes a value nested deeper than 500 levels") from None
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed) as error:
         raise CloudConfigError(
             PATCH_CONFLICT, f"the patch does not apply: {_why(error)}", hint="it sees only the parts before it"
@@ -227,7 +228,10 @@ def _operated(before: Part, operation: Mapping[str, Any], own: Part) -> Part:
 
 
 def _at(part: Part, path: Path, entry: Part, change: Callable[[Part, Any, Part], Part]) -> Part:
-    """*part* with one container changed: change(container, last step, entry). () as the path gives *entry* itself."""
+    """A copy of *part* in which `change` replaces one container; *entry* itself for an empty path.
+
+    change: called with (the container, the last step of *path*, *entry*)
+    """
     if not path:
         return entry
     step, *rest = path

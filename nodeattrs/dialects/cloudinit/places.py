@@ -38,8 +38,8 @@ class YamlLocator:
 
     text:   the text of the part
     origin: the origin of the part. Results are copies of this origin with another line
-    line:   called with a line of the text, returns the line of the file, such as `CloudPart.at`
-    column: called with a column of the text, returns the one in the file or None, such as `CloudPart.column`
+    line:   called with a line of the text, returns the line of the file: `CloudPart.at`
+    column: called with a column of the text, returns the column of the file, or None: `CloudPart.column`
 
     `at(path)` gives the place of a value or of its nearest parent. `earlier(path)` lists values of keys that are
     written twice on the way to the path. Nothing is raised for broken YAML: `at` gives the origin.
@@ -65,11 +65,10 @@ class YamlLocator:
             return None
 
     def at(self, path: Path) -> Origin:
-        """The place of the value at *path*, or of its nearest parent. For a text that is broken YAML it is the origin
-        of the part.
+        """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: if its first step is an `Earlier` from `earlier`, the place is that of this earlier value of a repeated
-              key
+        path: its first step may be an `Earlier` from `earlier`. Then the place is the one of the earlier value of that
+              key, or of a value in it
         """
         mark = self._root
         if mark is None:
@@ -84,8 +83,7 @@ class YamlLocator:
         return self._origin.moved(self._line(line), self._column(column))
 
     def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
-        """The values that keys on the way to *path* had earlier in the text, for keys that are written twice; [] for
-        none.
+        """The earlier values of keys on the way to *path* that the text writes twice; [] for none.
 
         Each is (Earlier, value), in the order of the text. The Earlier can be the first step of a path for `at`.
         """
@@ -104,10 +102,10 @@ _REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
 def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
-    """A copy of a folding for a trace of *path*, with a step for each earlier value of a key that a text writes twice.
+    """A copy of a folding for a trace of *path*, with more steps: one for each earlier value of a repeated key.
 
-    Only keys on the way to *path* count. Without such a key, the folding itself is returned. The result of the folding
-    stays as it is.
+    A repeated key is written twice in one text. Only keys on the way to *path* count. Without such a key, the folding
+    itself is returned. The result of the folding stays as it is.
 
     locator: called with the number of a part, returns its locator
     cost:    one look at each part, and one parse of each text that sets something at the first step of *path*

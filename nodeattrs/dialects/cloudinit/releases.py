@@ -21,8 +21,7 @@ class Release(NamedTuple):
     notes:        whether the merged file names the parts that were rejected (since 23.3)
     cc_is_word:   whether ` cc:` of a kernel command line must begin a word (since 23.4)
     python2:      whether the tag !!python/unicode is accepted as text (until 24.1)
-    raw_template: True: a conf.d file with broken Jinja is read as plain text; False: it stops the merge (since 24.1:
-                  True)
+    raw_template: whether a conf.d file with broken Jinja is read as plain text (since 24.1); before, it stops the merge
     empty_stops:  whether a conf.d template that renders to nothing stops the merge (since 24.2)
     sources:      the data sources of the built-in configuration, in order, separated by blanks
     docs_dir:     whether the built-in paths have `docs_dir` (since 24.2)

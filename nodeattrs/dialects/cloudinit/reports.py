@@ -69,8 +69,8 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def findings_of_each_branch(
     merged: Callable[[InstanceData], Merged], schema: Schema | None = None
 ) -> Iterator[Finding]:
-    """Yield the findings about templates that hold on any machine, each once. They are looked for on each way through
-    the templates.
+    """Yield the findings about templates that hold on any machine, each once. The parts are merged once for each way
+    through the templates.
 
     A finding that does not occur on every way says "in a branch of the template". An error that stops a merge is a
     finding, too. A finding that depends on the value of a variable is left out.
@@ -97,8 +97,7 @@ _INDEX = re.compile(r"\.\d+(?=[. ])")
 def _on_one_way(
     merged: Callable[[InstanceData], Merged], data: InstanceData, schema: Schema | None
 ) -> dict[Finding, Finding]:
-    """The findings on one way: the finding without indices in its message, which depend on the branch -> the first one
-    of these."""
+    """The findings on one way: finding without indices in its message -> the finding. Indices depend on the branch."""
     try:
         found = list(_for_any_machine(merged(data), schema))
     except CloudConfigError as error:
@@ -174,7 +173,7 @@ def _needs_the_machine(warned: Warned, merged: Merged) -> bool:
     if warned.name in _ABOUT_KEYS or warned.is_about_key:
         return False
     value = ABSENT if warned.path is None else dig(merged.value, warned.path)
-    if value is None and any(report.part.language for report in merged.parts):  # its lines may be a placeholder
+    if value is None and any(report.part.language for report in merged.parts):  # a placeholder may give its value
         return True
     if warned.name in (SCHEMA, SCHEMA_DEPRECATED) and isinstance(value, (dict, list)):
         return any(str(entry).startswith(MISSING) for entry in value)
@@ -214,7 +213,9 @@ def finding_about(warned: Warned, at: Origin) -> Finding:
 
 
 def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
-    """The finding at a place; of a part that was packed it is the first line of the file, and its own line is named."""
+    """A copy of a finding with a place and a message. In a packed part the place is the first line of the file, and the
+    message has the line of the part.
+    """
     file, line, column = at.file, at.line or 1, at.column or 1
     if at.name.startswith("of "):
         message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")

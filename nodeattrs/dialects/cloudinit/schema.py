@@ -1,7 +1,7 @@
 """Check a merged config by cloud-init's own JSON schema: values that it does not allow, and keys that are deprecated.
 
-The user gives the file of the schema; none is part of nodeattrs. If the schema has alternatives, the message is about
-the one that fits the type of the value and matches furthest. Warnings have paths; `Merged.place_of` finds their lines.
+The user gives the file of the schema; none is part of nodeattrs. If the schema has alternatives for a value, the
+message is about the alternative that fits best. Warnings have paths; `Merged.place_of` finds their lines.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_te
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
 from nodeattrs.dialects.cloudinit.lints.values import foreign_key
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.dialects.cloudinit.parts import kind_of, measured
+from nodeattrs.dialects.cloudinit.parts import kind_of, value_count
 from nodeattrs.dialects.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.errors import BadArgument, missing_extra
 from nodeattrs.formats.documents import read
@@ -39,7 +39,7 @@ _INSTALLED = "/usr/lib/python3/dist-packages/cloudinit", "/usr/lib/python3*/site
 """Where packages of distributions put cloud-init."""
 
 _STEPS_A_VALUE = 100
-"""How many steps of the budget one value is, about."""
+"""Steps of the budget for each value of a config."""
 
 _TYPES = {
     "string": "a text", "array": "a list", "object": "a mapping", "boolean": "true or false", "integer": "a number",
@@ -91,7 +91,7 @@ class Schema:
         """
         if foreign_key(config):
             return
-        Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
+        Budget("the check by the schema").steps(_STEPS_A_VALUE * value_count(config))
         tree = with_text_keys(config, lambda value: value)
         without_secrets = guarded((), tree, sensitive=self._sensitive)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
@@ -132,7 +132,7 @@ def _is_note(error: ValidationError) -> bool:
 
 
 def _validator_of(schema: Any) -> Any:
-    """Draft 4, where bytes are a text, and what is only deprecated is valid."""
+    """A validator of draft 4. In it, bytes are a text, and a deprecated value is valid."""
     from jsonschema import Draft4Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import create
@@ -140,7 +140,7 @@ def _validator_of(schema: Any) -> Any:
 
     checker = Draft4Validator.TYPE_CHECKER.redefine("string", lambda _, value: isinstance(value, (str, bytes)))
     words: Any = {"deprecated": _noted, "changed": _noted, "oneOf": _one_of, "anyOf": _any_of}
-    # Not `extend`: what stands beside a $ref counts here, and draft 4 passes over it.
+    # Not `extend`: draft 4 ignores the keywords beside a $ref, and cloud-init does not.
     made: Any = create(Draft4Validator.META_SCHEMA, {**Draft4Validator.VALIDATORS, **words}, type_checker=checker)
     made.is_valid = _is_valid
     try:
@@ -195,7 +195,7 @@ def _one_of(validator: Any, branches: Any, value: Any, schema: Any) -> Iterator[
 # --- its errors in words -----------------------------------------------------------------
 
 _Fault = tuple[Path, str, str, bool]
-"""The path, what is wrong there, a hint, and whether it is only worth knowing."""
+"""The path, the message, a hint or "", and whether it is only a note."""
 
 
 def _faults(error: ValidationError, tree: Any) -> Iterator[_Fault]:
@@ -211,7 +211,7 @@ def _faults(error: ValidationError, tree: Any) -> Iterator[_Fault]:
 
 
 def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
-    """Of several alternatives the one that was meant: of the value's kind, and followed furthest."""
+    """Yield the faults by the alternative that fits best: it is for the value's type, and has the deepest error."""
     path = tuple(error.absolute_path)
     branches: dict[Any, list[ValidationError]] = {}
     for one in error.context or ():
@@ -238,13 +238,13 @@ def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
 
 
 def _wanted(errors: Iterable[ValidationError], path: Path) -> str:
-    """All that these errors ask for at a path, in words."""
+    """The types, words and patterns that errors ask for at a path, joined by "or"; "" for none."""
     words = [*dict.fromkeys(word for one in errors for word in _wanted_of(one, path))]
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _is_of_another_kind(error: ValidationError, path: Path) -> bool:
-    """Whether an alternative is for values of another kind, or for entries that another word distinguishes."""
+    """Whether an error shows that its alternative is for another type, or for entries with another `type` key."""
     here = tuple(error.absolute_path)
     return (here == path and error.validator == "type") or (here == (*path, "type") and error.validator == "enum")
 
@@ -264,7 +264,7 @@ def _wanted_of(error: ValidationError, path: Path) -> Iterator[str]:
 
 
 _Words = Iterable[tuple[Path, str, str]]
-"""The steps below, what is wrong there, and a hint."""
+"""For each fault: the steps below the value, the message, and a hint or ""."""
 
 
 def _in_note(error: ValidationError) -> tuple[str, str]:
@@ -333,4 +333,4 @@ _WORDS: dict[str, Callable[[ValidationError, Any], _Words]] = {
     "oneOf": _limit("fits more than one of the alternatives"),
     "not": _limit("is one of what may not stand there together"),
 }
-"""The word of a schema, and how it is put where a value does not fit it."""
+"""A keyword of the schema -> the function that words an error by it."""

@@ -45,7 +45,8 @@ _LOOKS = re.compile(
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
 _SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")
-"""The ends of such keys, and a piece of each such text. Most keys and texts have none, and are not matched further."""
+"""_ENDS: the ends of secret keys. _SIGNS: a piece of each secret text. Most keys and texts have none of these, and are
+not matched further."""
 
 WITHHELD = str(Sensitive(""))
 """The text that replaces a secret."""
@@ -56,15 +57,12 @@ def veiled(text: str) -> str:
     return WITHHELD if _looks(text) else text
 
 
-def _withheld(_: Any) -> str:
-    """`WITHHELD`, for any secret."""
-    return WITHHELD
+def guarded(
+    path: Path, value: Any, hide: Callable[[Any], Any] = lambda _: WITHHELD, sensitive: Iterable[Path] = ()
+) -> Any:
+    """The value at *path* with each secret replaced by `WITHHELD`; the same object if it has no secret.
 
-
-def guarded(path: Path, value: Any, hide: Callable[[Any], Any] = _withheld, sensitive: Iterable[Path] = ()) -> Any:
-    """The value at *path* with each secret replaced by `WITHHELD`; the same object where it has no secret.
-
-    hide:      a function from a secret to its replacement, such as `Sensitive`
+    hide:      called with a secret, returns its replacement instead of `WITHHELD`
     sensitive: further paths of the config that are secret
     cost:      one look at each value
 

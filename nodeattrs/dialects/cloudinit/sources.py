@@ -114,7 +114,7 @@ def _bicep_value(text: str, at: int, line: int) -> GivenUserData:
 
 
 def _of_escape(found: re.Match[str]) -> str:
-    """What an escape of Bicep means; the one of `${` is written as its language of templates has it."""
+    """The character of an escape in Bicep. An escaped `${` stays escaped, as `${!`."""
     return _BLANKS_OF.get(found[1], found[1]) if found[1] else "${!"
 
 
@@ -149,7 +149,7 @@ def _of_multipass(text: str) -> Iterator[GivenUserData]:
 
 
 def _with_first_line(one: GivenUserData) -> GivenUserData:
-    """The same as a cloud-config, where a platform knows its type and the text does not say it."""
+    """A copy with the line `#cloud-config` before the text. Unchanged if the text has a first line of user-data."""
     if one.text is None or one.text.lstrip().startswith(("#", "MIME-", "Content-Type:")):
         return one
     return one._replace(text=f"#cloud-config\n{one.text}", is_headless=True)
@@ -177,8 +177,9 @@ def source_of(text: str) -> str | None:
 
 
 def _rows(text: str) -> Iterator[tuple[int, str, str | None]]:
-    """Each line outside of heredocs and comments: its number, itself with single blanks, and the text of the heredoc
-    behind it."""
+    """Yield (number, line with single blanks, text of the heredoc that begins on it or None) for each line outside of
+    heredocs and comments.
+    """
     rows, at = text.split("\n"), 0
     while at < len(rows):
         row, first = _BLANKS.sub(" ", rows[at]), at + 1
@@ -225,7 +226,7 @@ _CALL = re.compile(
 
 
 def _made(written: str, name: str, line: int) -> GivenUserData:
-    """What an expression makes. The texts in it may be secrets, and are not named."""
+    """The user-data that an expression makes: a path, or none. The reason leaves out texts, which may be secrets."""
     shown = _TEXTS.sub('"…"', written.strip())[:60]
     why = f"is made by an expression: {shown}"
     call = _CALL.match(written)

@@ -22,7 +22,7 @@ from nodeattrs.core.policy import Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.dialects.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.dialects.cloudinit.mergers import Definition
-from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, same
+from nodeattrs.dialects.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, strictly_equal
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.yaml_events import RepeatedKey
 
@@ -39,10 +39,10 @@ class PartReport(NamedTuple):
     number:     its number among all parts, from 1
     part:       the part; for a template the rendered one
     filename:   its name, or part-001, part-002, ... by position
-    status:     one of these words. merged; rejected: cloud-init notes it in the merged file; failed: cloud-init only
-                logs it; script; include: not followed; ignored: no handler has its type; empty: the same, without a
-                body; unknown: not read; template: not rendered, since instance data lack; disabled: switched off. Only
-                merged parts change the config
+    status:     "merged"; "rejected" (cloud-init notes it in the merged file); "failed" (cloud-init only logs it);
+                "script"; "include" (not followed); "ignored" (no handler has its type); "empty" (ignored, and without
+                a body); "unknown" (not read); "template" (not rendered); "disabled" (switched off). Only merged parts
+                change the config
     definition: the merge definition that was used; None for a patch, and for a part that was not merged
     source:     where the definition comes from: "body merge_how", "header Merge-Type", both, "default", "asked" (by
                 --how), "part N" (in documented mode)
@@ -65,8 +65,10 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name. A part that only has a number is named after its file: "FILE",
-        if it begins at line 1, else "FILE part-002". "?" if neither a name nor a file is known.
+        """The name of the part for people: its own name.
+
+        A part with a name by position, such as part-002, has the name of its file: "FILE" if it begins at line 1, else
+        "FILE part-002". "?" without name and file.
         """
         file = self.part.file
         if not self.filename:
@@ -116,7 +118,7 @@ def status_of(error: NodeattrsError) -> Status:
 class Joining(NamedTuple):
     """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
-    number:   the number of the part; 0 for a layer that was merged before and is no part
+    number:   the number of the part; 0 for a merge of several parts that is merged as one
     part:     the part itself
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
@@ -144,7 +146,7 @@ class Row(NamedTuple):
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
     """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
 
-    The results are computed again. Use each before asking for the next one, since its maps are then changed.
+    Results are computed again. Use each result before the next one is computed, since its maps change then.
     cost: grows with the size of the parts
     """
     for row in rows:
@@ -156,9 +158,7 @@ def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows in which *offset* is added to the number of each part, in joinings and origins. The number 0 stays
-    0.
-    """
+    """Copies of rows in which *offset* is added to each number of a part, in joinings and origins. 0 stays 0."""
 
     def number(old: int) -> int:
         return old + offset if old else 0
@@ -245,14 +245,14 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
 
 
 def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
-    """The part of a value that a part of user-data may change: of maps that are merged only the keys that it has.
+    """A copy of the entries of a value that a part of user-data may change. In merged maps these are the part's keys.
 
     given:  the value of that part
     before: the value before it, which decides how they are merged
     """
     verdict = policy.verdict(type(before), type(given))
     if type(verdict) is not Meet or not isinstance(value, dict):
-        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may go on with what is in it
+        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may change the value later
     inner = verdict.policy
     return {
         key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))
@@ -286,9 +286,9 @@ def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | 
         inner = {key: (policy.at(key), given[key]) for key in given}
         yield from _entries(before, after, path, given, inner)
     elif isinstance(before, dict) and isinstance(after, dict):
-        if not same(before, after):
+        if not strictly_equal(before, after):
             yield from _entries(before, after, path, dict.fromkeys((*after, *before)), {})
-    elif not same(before, after):
+    elif not strictly_equal(before, after):
         yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
 
 
@@ -310,7 +310,9 @@ def _holds(after: Any, before: Any) -> bool:
         return after.startswith(before) or after.endswith(before)
     if isinstance(after, list) and isinstance(before, list):
         count = len(before)
-        return len(after) > count and (same(after[:count], before) or same(after[len(after) - count :], before))
+        return len(after) > count and (
+            strictly_equal(after[:count], before) or strictly_equal(after[len(after) - count :], before)
+        )
     return False
 
 
@@ -324,7 +326,7 @@ def _dropped(given: Any, before: Any, after: Any, path: Path) -> Iterator[Change
                 yield Change((*path, key), "dropped", ABSENT, entry)
             else:
                 yield from _dropped(entry, dig(before, (key,)), after[key], (*path, key))
-    elif not same(given, after) and same(before, after):
+    elif not strictly_equal(given, after) and strictly_equal(before, after):
         yield Change(path, "dropped", before, given)
     elif isinstance(given, list) and isinstance(after, list) and len(given) > len(after):
         yield Change(path, "dropped", before, given[len(after) :])

@@ -33,7 +33,7 @@ _VERSION = re.compile(r"v\d+")
 
 
 def template_in(text: str, is_rendered: bool = True) -> str | None:
-    """The text below a first line `## template: jinja`; None for a text without that line.
+    """The text below a first line `## template: jinja`. None without that line, and for `## template: basic`.
 
     is_rendered: what happens with another kind of template. True: it is an error; False: None is returned
     raises:      CloudConfigError of kind "template", for a kind of template that cloud-init does not have
@@ -55,8 +55,8 @@ class InstanceData:
     """The instance data of a machine: variables for templates, and the methods that render with them.
 
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
-    ways:   the number of ways through the templates that were rendered so far; 1 unless the machine is unknown
-    unseen: the number of branches that no way goes through; 0 unless the machine is unknown
+    ways:   the largest number of ways through one of the templates rendered so far; 1 unless the machine is unknown
+    unseen: the largest number of branches of one of them that no way goes through; 0 unless the machine is unknown
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
@@ -91,7 +91,7 @@ class InstanceData:
     def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
         """Instance data from the meta-data of NoCloud: `ds.meta_data`, and in `v1` the instance id and the host name.
 
-        Other variables count as not known, and not as undefined: see `lacking`.
+        Any other variable is not known: `lacking` names it, and a template with it is not rendered.
         """
         meta = {"instance-id": "nocloud", "dsmode": "net", **tree}
         known = {"instance_id": str(meta["instance-id"])}
@@ -127,7 +127,7 @@ class InstanceData:
         try:
             with rendering(budget):
                 tree = _environment(budget, self._way is None).parse(template)
-        except module().TemplateError:  # rendering it says what is wrong
+        except module().TemplateError:  # `render` raises the error
             return None
         known = {("ds", "meta_data"), *(("v1", key) for key in self.tree["v1"]), *((key,) for key in self.tree["v1"])}
         asked = (chain for chain in _asked(tree) if not any(chain[: len(one)] == one for one in known))
@@ -150,7 +150,7 @@ class InstanceData:
         """For each line of the rendered *text*, the line of the file that it comes from. The template begins on line 2
         of the file.
 
-        () if another rendering does not give *text*, as with random values, or if it fails. cost: one more rendering
+        () if the template cannot be rendered to *text* again, as with random values. cost: one more rendering
         """
         environment = _environment(budget or Budget("a template"), self._way is None)
         marked = "".join(
@@ -237,8 +237,7 @@ def unrendered(
 ) -> Layer | None:
     """The unknown layer that replaces a template that cannot be rendered; None if the template can be rendered.
 
-    data:     instance data. A template cannot be rendered without them, or if it uses a variable that is not known in
-              them
+    data:     instance data. None, or data that lack a variable of the template: it cannot be rendered
     template: the text of the template
     title:    the title of the layer
     origin:   the place of the template

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, dig
-from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.cloudinit.forms import FormText, maps_in
 from nodeattrs.dialects.cloudinit.packing import pack
 from nodeattrs.dialects.cloudinit.parts import CloudPart
 from nodeattrs.dialects.cloudinit.unpacking import Blob, type_of_text, unwrapped
 
-_USER_DATA: dict[TreePath, bool | None] = {
+_USER_DATA: dict[Path, bool | None] = {
     ("custom_data",): True, ("user_data",): None, ("user_data_base64",): True, ("metadata", "user-data"): False,
     ("metadata", "user_data"): True, ("metadata", 0, "user_data"): True, ("extra_config", "guestinfo.userdata"): False,
     ("config", "cloud-init.user-data"): False, ("config", "user.user-data"): False,
@@ -25,22 +24,22 @@ _USER_DATA: dict[TreePath, bool | None] = {
 }  # fmt: skip
 """The paths of user-data in the values of resources -> whether it is unpacked as base64; None where providers differ.
 
-Of two the first one counts."""
-_GUESTINFO: TreePath = ("extra_config", "guestinfo.userdata")
-_ENCODINGS: dict[TreePath, tuple[str, tuple[str, ...]]] = {
+If a resource has two of them, the first one counts."""
+_GUESTINFO: Path = ("extra_config", "guestinfo.userdata")
+_ENCODINGS: dict[Path, tuple[str, tuple[str, ...]]] = {
     ("metadata", "user-data"): ("user-data-encoding", ("base64",)),
     _GUESTINFO: ("guestinfo.userdata.encoding", ("base64", "b64", "gzip+base64", "gz+b64")),
 }
 """The keys beside user-data that say how it is encoded, and the words for base64."""
 _DROPLET = "digitalocean_droplet"
 """Its user-data comes as it is: cloud-init's data source DigitalOcean unpacks nothing."""
-_VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
+_VENDOR_DATA: tuple[Path, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
 _LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
 """A key that may hold user-data, in a resource whose form is not known here."""
 _CONFIGS = ("cloudinit_config", "template_cloudinit_config")
 _MACHINE = re.compile(r"instance|server|machine|vm|droplet|profile|template")
 """A type of what is, or describes, a machine."""
-_CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
+_CONFIG_KEYS: tuple[Path, ...] = (("rendered",), ("part",))
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -57,7 +56,7 @@ class Found(NamedTuple):
     vendor: tuple[str, ...]
 
 
-_Resource = tuple[TreePath, Any]
+_Resource = tuple[Path, Any]
 """The path to the values of a resource, and the resource as a plan has it."""
 
 
@@ -124,7 +123,7 @@ def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterato
         yield Found(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
 
 
-def _why_unread(values: Any, where: TreePath, is_hash: bool) -> str:
+def _why_unread(values: Any, where: Path, is_hash: bool) -> str:
     """Why user-data has no text."""
     if is_hash:
         return "only its hash is there"
@@ -132,7 +131,7 @@ def _why_unread(values: Any, where: TreePath, is_hash: bool) -> str:
     return "is written in a form that is not read here" if is_there else "is known after the plan is applied"
 
 
-def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
+def _resources(module: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Each resource of a module and of those in it, with its path."""
     if isinstance(module, dict):
         for index, one in enumerate(maps_in(module.get("resources"))):
@@ -141,8 +140,8 @@ def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
             yield from _resources(inner, (*path, "child_modules", index))
 
 
-def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
-    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
+def _written(resource: Any, later: Any) -> tuple[Path, str | None] | None:
+    """(Path of a resource's user-data, its text). The text is None if the file does not have it. None: no user-data."""
     values = resource.get("values")
     keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
     texts = [(where, text) for where in keys if (text := _text_at(values, where))]
@@ -153,7 +152,7 @@ def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
     return None if unread is None else (unread, None)
 
 
-def _is_packed(kind: Any, values: Any, where: TreePath) -> bool | None:
+def _is_packed(kind: Any, values: Any, where: Path) -> bool | None:
     """Whether user-data of a resource of some type is unpacked as base64; None where that is not known."""
     if kind == _DROPLET and where == ("user_data",):
         return False
@@ -161,12 +160,12 @@ def _is_packed(kind: Any, values: Any, where: TreePath) -> bool | None:
     return dig(values, (*where[:-1], key)) in words or _USER_DATA.get(where)
 
 
-def _is_later(later: Any, where: TreePath, is_machine: bool) -> bool:
-    """Whether a value is known after the plan is applied; of a machine also a map that it would be in."""
+def _is_later(later: Any, where: Path, is_machine: bool) -> bool:
+    """Whether a value is known only after the plan is applied. For a machine, a map around the value counts, too."""
     return any(dig(later, where[:end]) is True for end in range(1 if is_machine else len(where), len(where) + 1))
 
 
-def _text_at(values: Any, where: TreePath) -> str | None:
+def _text_at(values: Any, where: Path) -> str | None:
     """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
     found = dig(values, where)
     if where == _GUESTINFO and isinstance(found, str):
@@ -184,9 +183,9 @@ def _text_at(values: Any, where: TreePath) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _like_user_data(values: Any) -> TreePath | None:
-    """Where a text has a key that looks like user-data, in a form that is not known here."""
-    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
+def _like_user_data(values: Any) -> Path | None:
+    """The path of the first text that looks like user-data by its key or its first line; None for none."""
+    open_: list[tuple[Path, Any]] = [((), values)] if isinstance(values, dict) else []
     while open_:
         path, value = open_.pop()
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):

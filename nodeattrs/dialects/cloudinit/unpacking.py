@@ -236,7 +236,7 @@ def unpack(
 
 
 class _Attached(NamedTuple):
-    """A part of a message that was unpacked: "gzip" or "", and the merge headers that it lost by that."""
+    """A part of a message. packed: "gzip" if it was unpacked, else ""; lost: merge headers that unpacking removed"""
 
     part: Message
     packed: str
@@ -244,7 +244,7 @@ class _Attached(NamedTuple):
 
 
 class _Unpacking:
-    """Unpacks blobs one after the other (`blob`); the numbers in names of parts go on, and so does the budget.
+    """Unpacks blobs one after the other (`blob`). All blobs share the budget and the numbers in the names of parts.
 
     attached: the number of parts of messages and texts so far
     walked:   the number of leaves so far; it gives parts in a message their numbers
@@ -301,7 +301,7 @@ class _Unpacking:
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
-        """The parts of all attached messages; only at the end, since a nested message changes the one around it."""
+        """The parts of all attached messages. *found* is read to its end first: a nested message changes its parent."""
         rows: list[CloudPart] = []
         for one in list(found):
             if isinstance(one, CloudPart):
@@ -342,7 +342,7 @@ class _Unpacking:
         return self.search.find_block(body) if within.indent is None else (within.line, within.indent)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
-        """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
+        """Unpacked data. For data that are no gzip: *otherwise*, or if that is None, an error."""
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 content = packed.read(self.budget.remaining("bytes") + 1)
@@ -382,7 +382,7 @@ class _Unpacking:
             elif kind == ARCHIVE:
                 yield from self._archived(payload or "")
             else:
-                # cloud-init types the whole message after each of its parts; walking on does not mind
+                # As in cloud-init, each part sets the type of the whole message. The walk does not depend on it.
                 _set_header(base, "Content-Type", kind)
                 yield self._attached(part, "gzip" if packed else "", lost)
 
@@ -424,9 +424,9 @@ class _Unpacking:
 
     def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
         payload = self._payload(leaf)
-        body = payload if isinstance(payload, (str, bytes)) else b""  # it holds parts, or a number of an archive
+        body = payload if isinstance(payload, (str, bytes)) else b""  # else: a list of parts, or a number in an archive
         kind = leaf.get_content_type()
-        name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
+        name = leaf.get_filename() or f"part-{self.walked:03d}"  # a message in a part has no name; numbers begin at 0
         self.walked += 1
         first: dict[str, Any] = {}
         for key, value in leaf.items():
@@ -446,7 +446,7 @@ class _Unpacking:
                 raise
             return  # cloud-init reads an archive with broken YAML as an empty one
         if isinstance(entries, set):
-            entries = sorted(entries, key=str)  # an order of its own would change from run to run
+            entries = sorted(entries, key=str)  # the order of a set differs from run to run
         for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
             if isinstance(entry, str):
                 entry = {"content": entry}
@@ -456,7 +456,7 @@ class _Unpacking:
             self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
             try:
                 part = _from_entry(entry)
-            except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
+            except Exception as error:  # wrong types, headers and texts raise many exceptions
                 raise CloudConfigError(
                     BAD_ARCHIVE,
                     f"entry {number} of the archive cannot be made a part: {error}",
@@ -527,7 +527,7 @@ def _set_header(part: Message, key: str, value: str) -> None:
 
 
 def _rewrapped(part: Message, kind: str, payload: str) -> Message:
-    """What was packed as a message of its own: only the name and the launch index come along."""
+    """A new message for an unpacked part. Of the old headers it has only the file name and the launch index."""
     new = MIMENonMultipart(*kind.split("/", 1))
     new.set_payload(payload)
     name = part.get_filename()
@@ -557,7 +557,7 @@ def _index_in(content: Any, budget: Budget) -> int | None:
 
 
 def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
-    """The leaves of a part that the launch index lets through. A message in a part is a leaf and holds leaves."""
+    """Yield the leaves of a part that the launch index lets through. A message in a part is a leaf and has leaves."""
     if not _is_wanted(part, wanted):
         return
     if part.get_content_maintype() != "multipart":
@@ -589,13 +589,13 @@ _ENTRY_KEYS = (
 
 
 def _set_filename(part: Message, name: Any) -> None:
-    """Call a part something."""
+    """Set the file name of a part."""
     del part["Content-Disposition"]
     part.add_header("Content-Disposition", "attachment", filename=str(name))
 
 
 def _from_entry(entry: dict[Any, Any]) -> Message:
-    """A part of its own. raises: whatever stops cloud-init, too"""
+    """A message for an entry of an archive. raises: any exception, where cloud-init stops at the entry, too"""
     content = entry.get("content", "")
     kind = entry.get("type")
     if not kind:
@@ -619,12 +619,12 @@ def _from_entry(entry: dict[Any, Any]) -> Message:
 
 
 def _stops_as(part: Message, content: Any) -> bool:
-    """Whether cloud-init stops at an entry whose content is not text, because no handler has its type."""
+    """Whether cloud-init stops at an entry of an archive: its content is neither a text nor bytes."""
     if not content or isinstance(content, (str, bytes)):
         return False
     if isinstance(content, list):
         return True
-    # What is declared as several parts, and has none, is never looked at.
+    # cloud-init never looks at an entry that is declared as multipart and has no parts.
     known = part.get_content_type() in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
     return not known and part.get_content_maintype() != "multipart"
 

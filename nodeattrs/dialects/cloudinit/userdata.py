@@ -44,7 +44,7 @@ from nodeattrs.dialects.cloudinit.parts import (
     SCRIPTS,
     CloudPart,
     load_config,
-    measured,
+    value_count,
 )
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
@@ -77,7 +77,7 @@ def merge(
     cloud_init: str = NEWEST,
     instance_data: InstanceData | None = None,
 ) -> Merged:
-    """Unpack and merge the user-data of one machine as cloud-init does.
+    """Unpack and merge the user-data of one machine as cloud-init does. Without parts, `config` of the result is None.
 
     parts:         user-data of any kind, in order: texts, bytes, paths, blobs, `CloudPart`s, or unknown layers
     mode:          "current": each part is merged by its own definition; "documented": by the stack of the older manual
@@ -143,13 +143,13 @@ class _Effort:
         """Count a text that was read; with aliases its config is larger than the text. raises: TooMuch, TooDeep"""
         self._read += len(text)
         if "*" in text and config is not None:
-            size = measured(config)
+            size = value_count(config)
             self.budget.values(size)
             self._read += size
 
 
 def _keys_in(part: CloudPart) -> dict[TreePath, int] | None:
-    """The keys of a template that a platform makes, with their lines; None for any other, which may set any key."""
+    """Path of a key -> its line, for a template that a platform makes; None for any other, since it may set any key."""
     rows = enumerate(part.text.split("\n"), 1)
     if part.indent is not None or "{%" in part.text or "{#" in part.text:
         return None
@@ -198,9 +198,8 @@ class _Run:
             self.reports.append(self._of_other_program(number, part, name))
         elif part.type in SCRIPTS:
             self.reports.append(PartReport(number, part, name, "script"))
-        elif (
-            part.type in INCLUDES and not part.headers
-        ):  # one in an archive has headers, and cloud-init does not look at it
+        elif part.type in INCLUDES and not part.headers:
+            # An include in an archive has headers, and cloud-init ignores it.
             layer = Layer.unknown(*_named(part, name), f"is {part.body!r}, which was not fetched")
             self.reports.append(self._unknown(number, part, name, layer, "include"))
         else:
@@ -312,7 +311,7 @@ class _Run:
         except NodeattrsError as raised:
             error = raised
         error = self._placed(error, part, name)
-        if error.kind == UNKNOWN_MERGER or NOT_RUN in error.message:  # cloud-init may have that merger there
+        if error.kind == UNKNOWN_MERGER or NOT_RUN in error.message:  # on the machine cloud-init may have the merger
             self._unknown(number, part, name, Layer.unknown(*_named(part, name), error.message), "failed")
         return PartReport(number, part, name, status_of(error), error=error)
 
@@ -348,7 +347,7 @@ class _Run:
         if self.how is not None:
             return self.how, "asked"
         if self.mode == "documented":
-            policy_of(own, self.mode)  # one that cannot be built fails its own part, not the next one
+            policy_of(own, self.mode)  # an error in it is an error of its own part
             return self.stack[-1]
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 

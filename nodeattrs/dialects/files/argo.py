@@ -1,8 +1,8 @@
 """Find the releases of Helm that Argo CD's Application and ApplicationSet describe.
 
 A source is read if its path is in this repository. It is not read if it asks for a version or commit, or if its URL
-names a repository that is no remote of this one. Of an ApplicationSet the generators `list` and `git` with directories
-are followed. Values that another generator fills in are unknown.
+names another repository. Of an ApplicationSet the generators `list` and `git` with directories are followed. Values
+that another generator fills in are unknown.
 
 source: Argo CD, "Helm", "Multiple Sources for an Application", "Generators"
 """
@@ -61,7 +61,7 @@ class _Application(NamedTuple):
     name:  of the application
     spec:  its `spec`, filled in
     path:  where the document has it
-    mark:  "{{" where it comes of a template; "" where that is a text like any other
+    mark:  "{{" for an application that a template makes; "" for a plain Application, in which "{{" is a plain text
     """
 
     document: Document
@@ -94,8 +94,8 @@ class _Application(NamedTuple):
 def releases(document: Document, repository: GitSources) -> Iterator[tuple[str, Release]]:
     """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
-    The second Helm source of an application has the name NAME/2. If the generators of an ApplicationSet cannot be
-    followed here, it gives one application, with the template as it is written.
+    The second Helm source of an application has the name NAME/2. If a generator of an ApplicationSet cannot be
+    followed, there is one more application: the template as it is written.
     repository: for the folders of charts and of generators
     raises: DocumentError, if the applications of one ApplicationSet have more than 20 million characters
     """
@@ -201,7 +201,7 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
             origin,
             is_optional,
         )
-    # A file of another source; it may be missing only where the repository is known to be this one.
+    # A file of another source. It is not read if the repository or the revision is known to be another one.
     ref, _, path = text[1:].partition("/")
     source = next((one for _, one in application.sources if one.get("ref") == ref), None)
     reason = (
@@ -288,10 +288,8 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def _fitting(pattern: str, root: Path) -> list[str]:
-    """The folders of a repository that a pattern fits, sorted. Argo CD passes over those whose name begins with a dot.
-
-    `**` is not followed, and no link that leads out.
-    raises: _TooMany
+    """The folders of a repository that a pattern fits, sorted. Folders whose name begins with a dot are left out, as in
+    Argo CD. `**` and links that lead out of the repository are not followed. raises: _TooMany
     """
     found = [""]
     steps = pattern.strip("/").split("/")

@@ -31,7 +31,7 @@ CHART = "Chart.yaml"
 _DEPTH = 8
 """The most charts inside one another."""
 _STEPS = 20_000
-"""What a chart or a package takes of a budget: 500 fit. A subchart counts once for each alias."""
+"""Steps of the budget for a chart or a package: 500 fit into the default budget. A subchart counts for each alias."""
 _READ = (CHART, "requirements.yaml", "values.yaml")
 """The files of a package that are kept, beside packages in it."""
 
@@ -77,11 +77,11 @@ class _Chart:
 def charts_at(
     folder: pathlib.Path, reader: LayerReader, name: str, policy: HelmPolicy, files: Sequence[Layer]
 ) -> list[ChartValues]:
-    """The values of the chart in a folder, then of the subcharts that its conditions and tags leave enabled.
+    """The values of the chart in a folder, then of each enabled subchart. Conditions and tags enable subcharts.
 
     A chart without values.yaml has {}. A subchart that is not in charts/ has an unknown layer.
 
-    name:   of the folder, in messages
+    name:   the name of the folder, for messages
     policy: merges the values that decide about conditions and tags
     files:  values files over the charts: a condition or tag may be set in them; the result does not contain them
     raises: DocumentError, with file and line; MergeConflict, where the values of a subchart are no map
@@ -116,12 +116,10 @@ class ChartSummary(NamedTuple):
 
 
 def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
-    """What the files of a chart say without rendering it.
+    """A `ChartSummary` of the chart in a folder. Nothing is rendered; its Chart.yaml and its subcharts' are read.
 
-    The summary says whether it has a values.yaml, is a library, and has packed or missing subcharts, and which paths
-    its conditions read. Chart.yaml is read, and charts/ is listed.
-    name:   of the folder, in messages
-    raises: DocumentError
+    name:   the name of the folder, for messages
+    raises: DocumentError, for a file that cannot be read or parsed
     """
     files = _folder(folder, name, Budget(f"{name}/{CHART}"))
     tree, needs = _description(files)
@@ -340,7 +338,7 @@ def _joined(chart: _Chart, disputed: Collection[str]) -> _Chart:
 
 
 def _disputed(charts: Sequence[ChartValues], files: Sequence[Layer]) -> Collection[str]:
-    """The keys of globals that are a map in one chart or values file and no map in another one, or that have a null."""
+    """The keys of globals that are a map in one chart or values file and no map in another, or that have a null."""
     maps, others = set(), set()
     for layer in (*files, *(one.laid for one in charts)):
         for chart in charts:
@@ -376,7 +374,7 @@ class _Import:
     is_unknown: bool
 
     def unread(self, path: Path) -> _Chart:
-        """What is imported into the chart at *path*, as a chart with unknown values."""
+        """A chart with unknown values, for the values that are imported into the chart at *path*."""
         reason = "imports values of a subchart that were not all read (import-values)"
         lines = {(*path, *self.target): self.origin.line or 1}
         return _Chart(ChartValues(path, Layer.unknown(self.origin.name, self.origin, reason, lines)), {}, ())
@@ -410,10 +408,10 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
 class _InMerge(NamedTuple):
     """Finds the lines of values that were taken out of a merge.
 
-    folded: the merge
-    source: the path of the values there
-    target: the path under which a chart has them now
-    otherwise: finds the places of paths that are not set
+    folded:    the merge
+    source:    the path of the values in the merge
+    target:    the path under which a chart has them now
+    otherwise: finds the places of paths that the merge does not set
     """
 
     folded: Folded

@@ -30,11 +30,11 @@ from nodeattrs.project.config import PlainFold
 from nodeattrs.reports.findings import Finding
 
 _NAMED = 3
-"""How many paths a note names."""
+"""The most paths that a note names."""
 _ANCHOR = re.compile(r":\s*&\w")
 
 
-def checked(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
+def check_charts(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """Check the charts of a folder: one `CheckedFiles` with all findings, nothing where there is no chart.
 
     A chart that cannot be read gets a note as its finding.
@@ -145,7 +145,7 @@ class _Values:
         is_own = layer in self.defaults
         unread = [*self._unread(layer.value, ())]
         if not is_own and 1 < len(layer.value) == len([path for path in unread if len(path) == 1]):
-            return  # no key is of this chart: the file has the values of another one
+            return  # the chart reads none of these keys: the file is for another chart
         for path in unread:
             if is_own or all(dig(one.value, path) is ABSENT for one in self.defaults):
                 yield from self._finding(layer, path, severity)

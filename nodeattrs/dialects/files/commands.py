@@ -119,13 +119,8 @@ class _Layers:
         return FoldLayers([*([Layer({})] if is_bare else files), *over])
 
     @property
-    def policy(self) -> str:
-        """The name of the policy."""
-        return self._policy.name
-
-    @property
     def warnings(self) -> list[DocumentError]:
-        """What was read and is probably not meant."""
+        """Warnings about probable mistakes in the files."""
         kept = self._repository.warnings if self._repository else ()
         return [*self._reader.warnings, *kept, *warnings_of_dotted_keys(self.all)]
 
@@ -160,9 +155,9 @@ class _Layers:
 
 
 def _policy(word: str | None, named: PlainFold | None, files: Sequence[str]) -> tuple[str, Sequence[PathRule]]:
-    """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold.
+    """(Name of the policy, rules for paths) of --policy, which may name a file; without --policy, those of the fold.
 
-    Without both, files of Terraform alone have Terraform's policy, and others the default.
+    Without both: Terraform's policy if all files are Terraform's, else the default policy.
     """
     if word is None and named is not None:
         return named.policy, named.rules
@@ -206,7 +201,7 @@ def _fold(question: Question) -> Output:
 
 
 def _unread(layers: Sequence[Layer], tree: Folded, paths: Sequence[TreePath]) -> Iterator[Unread]:
-    """What may change the tree, or some paths in it."""
+    """Yield the unread places that may change the tree; with *paths*, those that may change one of the paths."""
     for path in paths:
         yield from unread_below(tree.trace, path)
         yield from encrypted_at(dig(tree.value, path), path, tree.origins)

@@ -30,7 +30,7 @@ from nodeattrs.policies import COMPOSE, policy_named
 from nodeattrs.policies.compose import PROFILES
 
 _SECTIONS = ("services", "volumes", "networks", "secrets", "configs", "models")
-"""What is taken from an included file."""
+"""The sections that are taken from an included file."""
 _ACTIVE = "COMPOSE_PROFILES"
 """The variable that names the active profiles."""
 _MOST = 500
@@ -47,7 +47,7 @@ class _File(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where the files of a project are read.
+    """The folder and the variables for reading some files of a project.
 
     home:      the folder to which the paths in them are relative
     variables: the variables that count in them
@@ -71,8 +71,8 @@ def layers_of_project(
     reader: reads further files
     folder: the folder to which the names of files are relative
     shown:  a function from a path to its name in messages
-    raises: DocumentError, for files and services that lead to themselves, for a service that does not exist, a text
-            that is no variable, and more than 500 files; MergeConflict
+    raises: DocumentError: a file or service leads to itself, a service does not exist, `${` without a name, or more
+            than 500 files; MergeConflict
     """
     written = [(folder / (layer.origin.at(()).file or "-"), layer) for layer in layers]
     project = _Project(replace(reader, document=None, syntax="yaml"), shown)
@@ -86,8 +86,9 @@ def layers_of_project(
 
 
 class _Project:
-    """Reads the files of one project: `model` gives the layers of some files with those that they lead to, `variables`
-    the variables of `.env` files. A file is read once for the same variables.
+    """Reads the files of one project. A file is read once for the same variables.
+
+    `model` gives the layers of files, and of the files that these lead to. `variables` reads `.env` files.
     """
 
     def __init__(self, reader: LayerReader, shown: Callable[[Path], str]) -> None:
@@ -106,7 +107,7 @@ class _Project:
         return known.with_files(layers, [decoded(*one) for one in contents])
 
     def model(self, files: Sequence[_File], place: _Place) -> list[Layer]:
-        """The layers of files that are merged, the weakest first, each after those that it leads to."""
+        """The layers of files, the weakest first. Layers that a file leads to come before its own."""
         found: list[Layer] = []
         for path, layers in files:
             real = os.path.realpath(path)
@@ -225,7 +226,7 @@ def _unset(layer: Layer, path: TreePath) -> Sequence[str]:
 
 
 def _of_environment(names: Sequence[str]) -> str:
-    """Why a file is not read whose path depends on variables; "" without variables."""
+    """Why a file is not read: its path depends on these variables. "" without variables."""
     return f"depends on {', '.join(names)}, which may come from the environment" if names else ""
 
 

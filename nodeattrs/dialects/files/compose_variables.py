@@ -33,6 +33,7 @@ _REASON = "is not set in a file that was read, and may come from the environment
 class Fill(NamedTuple):
     """A text whose variables were filled in.
 
+    text:  the text with the values of its variables; an unset variable without a default gives ""
     used:  the line of a `.env` file for each variable that such a file sets
     unset: the names of variables that no file sets
     """
@@ -57,7 +58,7 @@ class Variables:
 
         layers: the layers of the files; an unknown one sets nothing
         texts:  the texts of the same files
-        raises: DocumentError, for a text that is no variable
+        raises: DocumentError, for `${` without a name, and for texts that grow too large
         """
         found: dict[str, Fill] = {}
         for layer, text in zip(layers, texts, strict=True):
@@ -110,7 +111,7 @@ class Variables:
         return Fill("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
 
     def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> Fill:
-        """What `${NAME}` becomes. sign: such as ":-"; "" for none; word: the text after it; raises: ValueError"""
+        """The `Fill` for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
         one = self.known.get(name, Fill("", unset=(name,)))
         is_set = name in self.known and not (sign.startswith(":") and one.text == "")
         if sign.endswith("?") and not is_set:
@@ -152,9 +153,9 @@ class Filled(NamedTuple):
     target:  the path where the part is now
     source:  the path of the part in the document
 
-    `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on, `unset` the
-    names of its variables that no file sets. `uses` gives the texts of a tree that have variables. `moved` is the
-    locator of a part of the tree at another path.
+    `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on. `unset` gives
+    the names of its variables that no file sets. `uses` gives the texts of a tree that have variables. `moved` returns
+    the locator for a part of the tree at another path.
     """
 
     locator: Locator
@@ -174,7 +175,7 @@ class Filled(NamedTuple):
         return tuple(dict.fromkeys(name for one in self._fills(path) for name in one.unset))
 
     def moved(self, source: Path, target: Path) -> Filled:
-        """The locator of what is at the path *source*, for a tree that has it at *target*."""
+        """The locator for a tree that has the value of the path *source* at the path *target*."""
         return self._replace(target=target, source=self._inner(source))
 
     def uses(self, value: Any) -> Iterator[tuple[Path, Fill]]:
@@ -197,9 +198,10 @@ class Filled(NamedTuple):
 
 
 def filled(layer: Layer, variables: Variables) -> Layer:
-    """A layer with the variables of its texts filled in, and `Parts` as its locator; keys stay as they are written.
+    """A copy of a layer with the variables of its texts filled in, and a `Filled` as its locator. Keys stay as they are
+    written. A layer without a map is returned unchanged.
 
-    raises: DocumentError, at the line of a text that is no variable
+    raises: DocumentError, at the line of a `${` without a name, and for texts that grow too large
     """
     fills: dict[Path, Fill] = {}
 
@@ -229,7 +231,7 @@ def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, Fill]]:
 def with_environment(layer: Layer) -> Iterator[Layer]:
     """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
 
-    layer: of `filled`, or a part of such a layer with `Filled` as its locator; any other layer comes alone
+    layer: a layer with a `Filled` as its locator; any other layer is yielded alone
     """
     yield layer
     lines: dict[str, dict[Path, int]] = {}

@@ -17,8 +17,8 @@ from nodeattrs.contract.sides import Side
 class Files(Dialect):
     """Plain files that are merged into one tree. `check` finds values of charts that no template reads.
 
-    Its subjects are the folds [fold.NAME] of nodeattrs.toml. Where the settings name none: the charts, releases of Helm
-    and Compose files that are found in the folder.
+    Its subjects are the folds [fold.NAME] of nodeattrs.toml. If there are none: the charts, releases of Helm, Compose
+    files and files of Spring in the folder.
     """
 
     name = "folds"
@@ -32,19 +32,19 @@ class Files(Dialect):
     )
 
     def open(self, side: Side, request: Request) -> Opened:
-        """One version of the files; nothing is read until a question is asked."""
+        """The folds in one version of the files. Nothing is read before the first question."""
         from nodeattrs.dialects.files.opened import Folds
 
         return Folds(side, request)
 
     def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[CheckedFiles]:
-        """Values of charts of Helm that no template reads, and misspelt keys; nothing where there is no chart.
+        """Yield the findings: values of charts that no template reads, and misspelt keys. Nothing without a chart.
 
         count: called with each Chart.yaml that is checked
         """
-        from nodeattrs.dialects.files.checking import checked
+        from nodeattrs.dialects.files.checking import check_charts
 
-        return checked(folder, count)
+        return check_charts(folder, count)
 
     def commands(self) -> Mapping[str, Command]:
         """The one command, `nodeattrs fold`, under the name ""."""

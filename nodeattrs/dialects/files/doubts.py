@@ -25,7 +25,8 @@ _CONDITIONS: tuple[tuple[Path, str], ...] = (
     (("spring", "config", "activate", "oncloudplatform"), "on the platform"),
     (("spring", "profiles"), "under the profile"),
 )
-"""Where Spring says when a document counts, in small letters without dashes; the last one up to version 2.3."""
+"""(Path of Spring's condition for a document, words for messages). Paths as `spelled_paths` takes them; the last one is
+of Spring up to 2.3."""
 
 
 _OF_GIT = r"(?:.*/)?(?:(?:\.|dot_)?gitconfig(?:[.-](?!tmpl|j2|erb|json|ya?ml|toml)[\w-]+)?|\.gitmodules|git/config)"
@@ -79,12 +80,12 @@ def with_unknown(
 ) -> Iterator[Layer]:
     """Yield the layers, with unknown layers among them.
 
-    A document that Spring takes under a condition, such as a profile, is replaced by an unknown layer, unless
-    *profiles* decides it. A file of Git, systemd or npm is followed by an unknown layer, unless it was read as its
-    program reads it. Then only variables in .npmrc are unknown. Any other layer stays as it is.
+    Spring takes some documents under a condition, such as a profile. If *profiles* decides the condition, the document
+    is kept or left out; if not, an unknown layer replaces it. After a file of Git, systemd or npm comes an unknown
+    layer. Any other layer stays as it is.
 
-    is_chosen: the caller has chosen one document of a file; a document of Spring is then kept
-    is_own:    the layers were read as Git, systemd or npm reads them
+    is_chosen: True: documents of Spring are kept, since the caller has chosen one document of a file
+    is_own:    True: the layers were read as Git, systemd or npm reads them; only variables in .npmrc are then unknown
     profiles:  the profiles of Spring that are active; empty: they are not known
     """
     for layer in layers:
@@ -115,10 +116,10 @@ def _conditional(layer: Layer, profiles: Collection[str]) -> Iterator[Layer]:
     yield layer
 
 
-def activated(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
-    """Yield an unknown layer for each place in files of Spring that activates further profiles.
+def unread_profiles(layers: Iterable[Layer], profiles: Collection[str]) -> Iterator[Layer]:
+    """Yield an unknown layer for each place in files of Spring that activates further profiles; nothing for none.
 
-    profiles: the profiles that are active; empty: those that the files activate
+    profiles: the profiles that are active. Empty: they are not known, and `spring.profiles.active` counts, too
     """
     names = [re.sub("[-_]", "", one.lower()) for one in profiles]
     places: list[Path] = [("spring", "profiles", "include"), *(("spring", "profiles", "group", one) for one in names)]
@@ -182,7 +183,7 @@ def read_otherwise(file: str) -> str:
 
 
 def warnings_of_dotted_keys(layers: Sequence[Layer]) -> Iterator[DocumentError]:
-    """Yield a warning for each top key with dots, such as "a.b", that a layer also has as a path: a, then b."""
+    """Yield a warning for each top key with dots, such as "a.b", if a layer also has the path a.b of two keys."""
     for layer in layers:
         if isinstance(layer.value, dict):
             yield from (_dotted(layer, key) for key in layer.value if _is_path_of(key, layers))

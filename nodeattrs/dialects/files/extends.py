@@ -55,11 +55,11 @@ _DEEPEST = 10
 
 
 class _Named(NamedTuple):
-    """Where files of a tool name other files or presets.
+    """The path under which files of a tool name other files or presets.
 
     file:     a pattern of the names of such files
     path:     the path in a file under which it names others, in small letters
-    is_above: whether what it names overrides the file; else the file overrides what it names
+    is_above: True: the named file overrides the file; False: the file overrides the named one
     """
 
     file: str
@@ -111,7 +111,7 @@ def is_of_eslint(file: str) -> bool:
 
 
 def as_eslint_reads(reader: LayerReader) -> LayerReader:
-    """A reader that takes comments in JSON, and reads `off` and `yes` in YAML as texts, as ESLint does."""
+    """A copy of a reader for ESLint: JSON may have comments, and `off` and `yes` in YAML are texts."""
     return replace(reader, comments=True, tags={**reader.tags, f"{YAML}bool": _true_or_false})
 
 
@@ -120,12 +120,12 @@ def _true_or_false(text: str) -> Any:
 
 
 def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:
-    """Yield each layer, and an unknown layer for each place where its file names another file that is not read.
+    """Yield each layer, and an unknown layer for each place in its file that names another file.
 
-    The unknown layer comes before the layer. If the named file overrides it, the unknown layer comes after it.
+    The unknown layer comes before the layer. If the named file overrides the layer, it comes after the layer.
 
-    policy: the name of the fold's policy. The policies of TypeScript, Ruff, ESLint, Compose and Git read the files that
-            a file names, so these get no unknown layer, except for a config of Git on standard input
+    policy: the name of the fold's policy. Under the policies of TypeScript, Ruff, ESLint, Compose and Git, named files
+            are read and get no unknown layer. A config of Git on standard input still gets unknown layers
     """
     for layer in layers:
         found = [*_named_in(layer, policy)] if isinstance(layer.value, dict) else []
@@ -136,7 +136,7 @@ def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Laye
 
 
 def _named_in(layer: Layer, policy: str) -> Iterator[tuple[_Named, TreePath]]:
-    """Where a file names others, with the path in it."""
+    """Yield (entry of `_NAMED`, path in the file) for each place in a file that names another, unread file."""
     file = os.path.basename(layer.origin.at(()).file or "")
     for one in _NAMED:
         if policy == GIT and one.file == _GITCONFIG:
@@ -193,9 +193,9 @@ def _unread_overrides(layer: Layer, policy: str) -> Iterator[Layer]:
 
 
 def is_followed(file: str, policy: str) -> bool:
-    """Whether a file name is TypeScript's or Ruff's, and *policy* is the name of that tool's policy.
+    """Whether files that this file extends are read: by its name it is TypeScript's or Ruff's, as *policy* is.
 
-    True for any name under ESLint's policy: its files may have any.
+    True for any name under ESLint's policy: its files may have any name.
     """
     return policy == ESLINT or (policy == TSCONFIG and is_tsconfig(file)) or (policy == RUFF and is_of_ruff(file))
 
@@ -227,7 +227,7 @@ def with_bases(
 
 
 class _Following(NamedTuple):
-    """How the files are read that a file extends.
+    """How to find and read the files that a file extends.
 
     reader: reads them
     shown:  called with a path, it returns the name of the file in places and messages
@@ -292,16 +292,16 @@ def _with_bases_of_ruff(layer: Layer, path: Path, reader: LayerReader, shown: Ca
 
 
 def _home_of_ruff(path: Path) -> TreePath:
-    """Where a file has the settings of Ruff."""
+    """The path of Ruff's settings in a file."""
     return ("tool", "ruff") if path.name == "pyproject.toml" else ()
 
 
 def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Path]:
-    """Why a file that another one names is not read, "" where it is; and its path.
+    """(Why a file that another one names is not read, its path). The reason is "" for a file that can be read.
 
-    folder: the folder to which the path is relative
+    folder: the folder to which the path is relative; it is the result's path if *word* is no path
     word:   the path as it is written, of any type
-    verb:   what the other file does with it, for the reason
+    verb:   a participle for the reason: "extended", "included"
     """
     if not isinstance(word, str) or word == "" or "\0" in word or len(word) > _LONGEST:
         return f"what is {verb} is no path", folder
@@ -316,14 +316,14 @@ def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Pa
 
 
 def _made_void(settings: dict[str, Any]) -> set[str]:
-    """The options that extended files have in vain, since these settings have others."""
+    """The options of extended files that do not count, since these settings have options of `_RESETS`."""
     lint = settings.get("lint")
     options = {*settings, *(lint if isinstance(lint, dict) else ())}
     return {one for option, voided in _RESETS.items() if option in options for one in voided}
 
 
 def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str]) -> Layer:
-    """What of a base counts in the file that extends it, below the path *target*."""
+    """The layer of a base of Ruff for the file that extends it: its settings without *void*, at the path *target*."""
     settings = dig(base.value, source)
     kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
@@ -338,11 +338,11 @@ def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:
 def with_included(
     layers: Iterable[Layer], path: Path, reader: LayerReader, shown: Callable[[Path], str] = os.fspath
 ) -> list[Layer]:
-    """Read the files that a config of Git includes, and return their layers where the lines stand that include them.
+    """Read the files that a config of Git includes. Returns *layers* with the layers of each file after its line.
 
-    Unknown layers stand for a file outside of the repository, for a path that depends on the user, for a file under a
-    condition, and for one that does not exist: Git passes over it, but it may be there where Git reads the config. A
-    .gitmodules includes nothing.
+    A file that is not read has an unknown layer: it is outside of the repository, included under a condition, or its
+    path depends on the user. A file that does not exist here has one, too: it may exist where Git runs. A .gitmodules
+    includes nothing.
 
     layers: the parts of the file at *path*, already read
     reader: reads the files as Git does
@@ -435,7 +435,7 @@ def _unread_base(name: str, origin: Origin, reason: str) -> Layer:
 
 
 def _inherited(base: Layer) -> Layer:
-    """What of a base counts in the files that extend it."""
+    """The layer of a base without the keys of `_OWN`."""
     if not isinstance(base.value, dict):
         return base
     return Layer(_without(_OWN, base.value), base.origin, base.title)
@@ -444,8 +444,8 @@ def _inherited(base: Layer) -> Layer:
 def _target(folder: Path, word: str) -> Path | None:
     """The file that an entry of `extends` means; None where it was not found.
 
-    A path that begins with a dot or a slash is a file, with or without .json; any other is looked up in node_modules
-    of the folder and of the folders above it, by the exports of its package where it has some.
+    A word that begins with a dot or a slash is a path, with or without .json. Any other word is looked up in
+    node_modules of the folder and of the folders above it. The exports of its package count, if it has some.
     """
     if "\0" in word or word == "" or len(word) > _LONGEST:
         return None
@@ -554,7 +554,7 @@ def _config_of_eslint(folder: Path, word: str) -> Path | None:
 
 
 def _module(path: Path) -> Path | None:
-    """The file that Node.js takes for a path: with one of its endings, or of a folder the main file or the index."""
+    """The file that Node.js takes for a path: with one of its endings; for a folder, the main file or the index."""
     described = _described(path)
     if described is None:
         return None

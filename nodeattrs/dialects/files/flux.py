@@ -16,8 +16,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, dig
-from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import (
     NOT_HERE,
@@ -35,7 +34,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
 
 _FILLED = "${"
-"""How a text begins that Flux fills in."""
+"""The beginning of a variable that Flux fills in."""
 _MOST = 1_000
 """The most files beside a release in which a ConfigMap or Secret is looked for."""
 _KIND = re.compile(r"\b(?:ConfigMap|Secret)\b", re.ASCII)
@@ -50,7 +49,7 @@ class Manifests:
 
     The constructor reads nothing. `in_folder` reads a folder at its first call and keeps the result.
 
-    sources: the GitRepository manifests of the repository, and its root; only kept here for callers
+    sources: the GitRepository manifests of the repository, and its root
     root:    the folder of the repository
     """
 
@@ -59,7 +58,7 @@ class Manifests:
         self._read: dict[str, Sequence[Document]] = {}
 
     def in_folder(self, folder: str) -> Sequence[Document]:
-        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Not from folders below it.
+        """The ConfigMaps and Secrets in a folder, from its first 1,000 YAML files. Folders in it are not searched.
 
         Files that cannot be read are left out.
         folder: below the root; raises: OSError, where it cannot be listed
@@ -76,7 +75,7 @@ class Manifests:
         try:
             text = decoded(content_of(self.root / path, path), path)
             documents = parse_documents(text, path) if _KIND.search(text) else []
-        except DocumentError:  # another program reads it, and it may be a template
+        except DocumentError:  # it may be a template of another program
             return
         for one in documents:
             if isinstance(one.tree, dict) and one.tree.get("kind") in ("ConfigMap", "Secret"):
@@ -98,7 +97,7 @@ def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Re
 
 
 def _release(document: Document, name: str, spec: dict[Any, Any], manifests: Manifests) -> Release:
-    """The release that a `spec` describes. The chart of a source in Git is read where the source is this repository."""
+    """The release that a `spec` describes. Its chart is here only if its source in Git is this repository."""
     values = [*_values(document, name, spec, manifests)]
     of_chart, reference = dig(spec, ("chart", "spec")), dig(spec, ("chartRef", "name"))
     if isinstance(reference, str):
@@ -130,19 +129,19 @@ def _values(document: Document, name: str, spec: dict[Any, Any], manifests: Mani
     yield from inline_layers(document, spec.get("values"), ("spec", "values"), name, _FILLED)
     for at, one in references:
         target = str(one.get("targetPath") or "")
-        is_below = "." in target or "[" in target  # a top key of the release wins over any value with a target
+        is_below = "." in target or "[" in target  # of a single top key, the value of the release always wins
         if is_below and isinstance(spec.get("values"), dict) and _meets(spec["values"], _steps(target)):
             origin = origin_at(document, at, str(one.get("kind")), str(one.get("name")))
             why = f"has the targetPath {target}, which the values of the release have, too; either may win"
             yield unread_values(origin, why, {_steps(target): origin.line or 1})
 
 
-def _steps(target: str) -> TreePath:
+def _steps(target: str) -> Path:
     """The steps of a `targetPath`, up to a list."""
     return tuple(target.partition("[")[0].split("."))
 
 
-def _meets(values: Any, steps: TreePath) -> bool:
+def _meets(values: Any, steps: Path) -> bool:
     """Whether values have something at a path, or instead of a map above it."""
     for step in steps:
         if not isinstance(values, dict):
@@ -153,7 +152,7 @@ def _meets(values: Any, steps: TreePath) -> bool:
     return True
 
 
-def _of_reference(document: Document, at: TreePath, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
+def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
     """The values that a ConfigMap or Secret has, if it lies beside the release."""
     kind, name = str(one.get("kind")), str(one.get("name"))
     key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
@@ -194,7 +193,7 @@ def _is_named(manifest: Document, kind: str, name: str, space: Any) -> bool:
     return not (isinstance(own, str) and isinstance(space, str)) or own == space
 
 
-def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, TreePath]]:
+def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, Path]]:
     """The texts that a manifest has under a key, each with its place."""
     for table in ("data", "stringData"):
         text = dig(manifest.tree, (table, key))

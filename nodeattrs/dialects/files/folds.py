@@ -30,11 +30,11 @@ from nodeattrs.core.tree import Path
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.doubts import (
-    activated,
     is_of_npm,
     policy_of_repeated,
     profiles_of,
     read_otherwise,
+    unread_profiles,
     with_unknown,
 )
 from nodeattrs.dialects.files.extends import (
@@ -75,8 +75,8 @@ def layers_of(
     shown: Callable[[pathlib.Path], str] = os.fspath,
     policy: str = "",
 ) -> Iterator[Layer]:
-    """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the first
-    one.
+    """Read files, folders and patterns, one after the other, and yield their layers. Nothing is read before the
+    first layer is taken.
 
     A file that names other files may give unknown layers for them.
     words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of
@@ -85,8 +85,8 @@ def layers_of(
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's,
-            Ruff's and ESLint's, the files that a file extends come before it. Git's and systemd's read their files.
-            Under Spring's, the profiles in the names of files decide which documents count
+            Ruff's and ESLint's, the files that a file extends come before it. Under Git's and systemd's, files are read
+            in their own syntax. Under Spring's, profiles in the names of files decide which documents count
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     words = [*words]
@@ -102,13 +102,13 @@ def layers_of(
                 yield layer
                 seen.append(layer)
     if policy == SPRING:
-        yield from activated(seen, profiles)
+        yield from unread_profiles(seen, profiles)
 
 
 def _read(
     word: str, reader: LayerReader, folder: pathlib.Path, shown: Callable[[pathlib.Path], str], policy: str
 ) -> Iterator[tuple[LayerReader, list[Layer]]]:
-    """The layers of each file that a word means, with those that the file names, and the reader that read it."""
+    """Yield (the reader of a file, its layers with those of the files that it names) for each file of a word."""
     if word == STANDARD_INPUT and reader.pipes:
         own = in_own_syntax(reader, policy, word)
         layers = own.layers(standard_input(), word, "stdin")
@@ -144,9 +144,10 @@ def _with_secrets_of_npm(layer: Layer) -> Layer:
 
 
 def in_own_syntax(reader: LayerReader, policy: str, file: str) -> LayerReader:
-    """A reader of Git's or systemd's syntax for a file of that policy, and of npm's for a .npmrc; else the same reader.
+    """A copy of the reader with the syntax "git", "systemd" or "npm", if the file has that syntax; else *reader*.
 
-    A file is one of the policy if its name says so, or if neither its name nor the reader says its syntax.
+    A .npmrc has npm's syntax, unless the reader names one. Under the policy of Git or systemd, a file has its syntax if
+    the name of the file says so. A file without a syntax in its name or in the reader has it, too.
     raises: BadArgument, for a document by its number under Git's policy
     """
     if is_of_npm(file) and not reader.syntax:
@@ -174,13 +175,13 @@ def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
 
 
 def _is_layer(folder: str, name: str) -> bool:
-    """Whether a folder that is named means this file, too: one with a known ending, and a drop-in of systemd."""
+    """Whether a file counts when its folder is named: it has a known ending, or is a drop-in of systemd."""
     is_drop_in = name.endswith(".conf") and read_otherwise(f"{folder}/{name}") != ""
     return is_drop_in or syntax_of(name) is not None
 
 
 _NETPLAN = ("lib/netplan", "etc/netplan", "run/netplan")
-"""Where netplan has its files below the root of a machine; a file of a later folder hides its namesake."""
+"""Netplan's folders below the root of a machine; a file of a later folder hides a file of the same name."""
 
 
 def _netplan(root: pathlib.Path) -> list[pathlib.Path]:
@@ -212,7 +213,7 @@ def folded(
     rules:     paths with another way to merge than the policy's
     sensitive: paths of secrets. Their values become `Sensitive` objects; this changes the values of *layers*
     strict:    True: an unknown layer is an error
-    charts:    the charts of Helm whose values are the first layers; not used with a policy that is not Helm's
+    charts:    the charts whose values are the first layers; policies other than Helm's ignore them
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
     paths = list(sensitive)
@@ -233,7 +234,7 @@ def folded(
 
 
 def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:
-    """The paths in a tree that are *path* where keys are compared by *uniform*. An element "A=1" also has the key A."""
+    """Yield the paths in a tree that equal *path* after *uniform* on each key. An element "A=1" has the key A, too."""
     if not path:
         yield ()
         return
@@ -272,7 +273,7 @@ def layers_of_fold(repository: Folder, one: PlainFold, policy: NamedPolicy, over
     """Read the files of a fold: its layers, the weakest first. Warnings are added to `repository.warnings`.
 
     repository: the folder to which relative names in the fold are relative
-    policy:     under Helm's policy a first file that is a chart is read as a chart with its subcharts
+    policy:     under Helm's policy, a chart as the first file is read with its subcharts
     over:       layers of further files, over those of the fold
     raises:     NoFileFits, DocumentError; BadArgument, for a second chart; MergeConflict, as `layers_over_chart`
     """
@@ -313,11 +314,10 @@ def layers_over_chart(
     chart:  the folder of the chart
     files:  the layers of the values files, the weakest first
     reader: reads the files of the chart
-    policy: with a policy that is not Helm's, no chart is read, and the result has only *files*
+    policy: one of Helm's policies
     shown:  a function from a file to its name in messages
     raises: DocumentError; MergeConflict, if the values of a subchart are not a map
     """
-    if not isinstance(policy, HelmPolicy):
-        return FoldLayers(files)
+    assert isinstance(policy, HelmPolicy)
     charts = charts_at(chart, reader, shown(chart).replace(os.sep, "/"), policy, files)
     return FoldLayers([*(one.laid for one in charts), *files], charts)

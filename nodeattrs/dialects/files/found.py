@@ -34,7 +34,7 @@ _NAMED_COMPOSE = re.compile(r"(?:docker-)?compose(?:[-.].+)?\.ya?ml")
 _SERVICES = re.compile(r"""(?:^|[{,]\s*)["']?(?:services|include)["']?[ \t]*:""", re.MULTILINE)
 """A key that each Compose file has. Another file of the same name may be data of Hiera, for a role."""
 _ENDINGS = ("yaml", "yml", "properties")
-"""Of two files of Spring in one folder the later one in this order counts."""
+"""Endings of Spring's files in one folder, the weakest first."""
 _SPRING = re.compile(r"^[ \t]*[\"']?spring\b", re.MULTILINE)
 """A key of Spring itself. Other frameworks have files of the same names."""
 _OVERRIDES = (
@@ -51,7 +51,7 @@ _MANIFEST = re.compile(rb"^(?:kind:[ \t]*[\"']?(HelmRelease|Application|Applicat
 _IN_BRACES = re.compile(
     rb"""\b(?:kind["']?\s*:\s*["']?(HelmRelease|Application|ApplicationSet)\b|(releases)["']?\s*:\s*\[)"""
 )
-"""The same in a file that begins with a brace, such as JSON. A Go template begins with two."""
+"""What `_MANIFEST` finds, in a file that begins with a brace, such as JSON. A Go template begins with two braces."""
 _BRACE = re.compile(rb"\s*\{(?!\{)")
 _HELMFILE = re.compile(rb"""\bchart["']?\s*:|<<:|\binherit["']?\s*:""")
 _LARGEST = 1_000_000
@@ -68,8 +68,8 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
     """Walk `sources.root`, eight levels deep: name -> fold of each chart, release, Compose file and profile of
     Spring; {} for none.
 
-    A chart has the path of its folder as its name; each values file beside it has its own path. A Compose file
-    has its own path. A release is FILE#NAME; FILE alone, with None, is a file of releases that cannot be read.
+    The name of a chart is the path of its folder. A values file beside a chart, a Compose file and a file of Spring
+    have their paths as names. A release has the name FILE#NAME. FILE -> None is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
     found: dict[str, FoundFold | None] = {}
@@ -93,9 +93,9 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
 
 
 def found_fold(sources: GitSources, name: str) -> FoundFold | None:
-    """The fold that `found_folds` has under a name; None where it has none.
+    """The fold that `found_folds` has under a name; None if it has none.
 
-    Reads the files of this name alone, and for a release of Flux its sources in Git.
+    Only the files of this name are read, and for a release of Flux the GitRepository manifests.
 
     raises: DocumentError, for a file of releases that cannot be read
     """
@@ -105,7 +105,7 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
         kind = release_kind(root, file)
         environments = (own.rpartition("/")[0], None) if kind == "releases" else (None,)
         found = (_releases(manifests, file, kind, one).get(own) for one in environments) if kind else iter(())
-        return next(filter(None, found), None)  # a template that is filled in may give a release another name
+        return next(filter(None, found), None)  # with another environment, a template may give the release another name
     if (root / name / CHART).is_file():
         return PlainFold((name,), "helm")
     folder, _, base = name.rpartition("/")
@@ -120,15 +120,15 @@ def found_fold(sources: GitSources, name: str) -> FoundFold | None:
     for chart in dict.fromkeys((folder, above)):
         if (root / chart / CHART).is_file():
             return _of_chart(root / chart, Path(chart).parts, os.listdir(root / chart)).get(name)
-    releases_in(name, manifests)  # it raises the error for which a file has no releases
+    releases_in(name, manifests)  # raises DocumentError for a file of releases that cannot be read
     return None
 
 
 def release_kind(root: Path, file: str) -> str:
-    """The kind of file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
+    """The kind of a file of releases: "HelmRelease", "Application", "ApplicationSet", or "releases" for a helmfile.
 
-    "" for any other file, a file that does not exist, and a file outside of the repository. The first matching line
-    decides; nothing is parsed.
+    "" for any other file, also for a file that does not exist or is outside of the repository. The first line with such
+    a kind decides; nothing is parsed.
     raises: DocumentError, for a file of releases that cannot be read, or is larger than 1,000,000 bytes
     """
     if not file.endswith(_MANIFESTS):
@@ -193,9 +193,10 @@ def is_of_terraform(file: str) -> bool:
 def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
-    files:  at least one, the weakest first, relative to *folder*. The name of the first file decides; for tsconfig,
-            Ruff, ESLint, .NET, Spring, Git, systemd, npm and Terraform the name of the last. A folder with a Chart.yaml
-            as the first gives Helm's policy
+    The first file decides about Helm and Compose, the last file about all other programs. A folder with a Chart.yaml as
+    the first file means Helm.
+
+    files: at least one, the weakest first, relative to *folder*
     """
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
@@ -258,10 +259,10 @@ def _named_by_dotenv(path: Path) -> Sequence[str]:
 
 
 def _of_spring(root: Path, steps: tuple[str, ...]) -> dict[str, PlainFold]:
-    """The folds of Spring's files in a folder "resources" and in "config" below it: one without a profile, and one for
-    each profile. {} for another folder, and for files of other frameworks.
+    """The folds of Spring's files in a folder "resources" and in "config" below it: the strongest file -> its fold.
 
-    Tests also read the files of the program, except those that a file of the same name hides.
+    There is one fold without a profile, and one for each profile. {} for another folder, and for files of other
+    frameworks. Tests also read the files of the program, except those that a file of the same name hides.
     source: Spring Boot, "Externalized Configuration", External Application Properties
     """
     if steps[-1:] != ("resources",):
@@ -295,9 +296,9 @@ def _names_of_spring(root: Path, folder: str) -> dict[str, str]:
 
 
 def _may_have(path: Path, pattern: re.Pattern[str]) -> bool:
-    """Whether a file has a text; True for a file that cannot be read, so that its answer says so.
+    """Whether a text of the pattern is in a file. True for a file that cannot be read: its answer then says so.
 
-    Such a file is no UTF-8 text, or outside of the border. One of more than a megabyte is not looked through.
+    True also for a file outside of the border, and for a file of more than a megabyte, which is not searched.
     """
     if border.is_layer_outside(path):
         return True

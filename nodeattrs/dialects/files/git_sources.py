@@ -28,9 +28,9 @@ _KIND = re.compile(
 _LARGEST, _MOST, _DEPTH = 1_000_000, 20_000, 8
 """Bytes of a manifest, the most YAML files that are read, and the most folders inside one another."""
 _FILLED = "${"
-"""How a text begins that Flux fills in."""
+"""The beginning of a variable that Flux fills in."""
 _ADDRESS = re.compile(r"\w[\w+.-]*://|[\w.-]+@[\w.-]+:")
-"""How the address of a repository on another machine begins."""
+"""The beginning of the address of a repository on another machine."""
 _USER = re.compile(r"(?<=://)[^/]*@")
 _FIXED = ("commit", "semver", "tag")
 """Fields of `ref` that name a commit or a version. A branch is taken to be the files that are here."""
@@ -39,10 +39,10 @@ _FIXED = ("commit", "semver", "tag")
 class GitSources:
     """A repository, and the GitRepository manifests in its YAML files.
 
-    `reason` says why a GitRepository is another repository than this one; "" if it is this one.
-    The constructor reads nothing. The first `reason` reads the files, and later ones do not: use one instance for one
-    version of the files. Links and files that cannot be read are left out. In a repository with too many YAML files
-    none is found.
+    `reason` says why a GitRepository is another repository; "" if it is this one. `reason_of_url` does so for a URL.
+    The constructor reads nothing. The first call of `reason` reads the files, and later calls use them: make one object
+    for each version of the files. Links and files that cannot be read are left out. In a repository with more than
+    20,000 YAML files no GitRepository is found.
 
     root:    the folder of the repository
     remotes: the URLs of its remotes; None: Git names them, if *root* is the top of its work tree
@@ -52,10 +52,10 @@ class GitSources:
         self.root, self._given = root, remotes
 
     def reason_of_url(self, url: str) -> str:
-        """The end of a sentence for a URL that names another repository than each remote; "" for any other URL.
+        """A reason, as the end of a sentence, if no remote has the repository of a URL. "" for any other URL.
 
-        The last step of the addresses counts, since forks and other protocols share it. "" without a remote on another
-        machine. The sentence leaves out a user and password.
+        Only the last step of addresses is compared: forks and other protocols have the same one. "" if no remote is on
+        another machine. The reason leaves out a user and password.
         """
         names = [_name_of(one) for one in self._remotes if _ADDRESS.match(one)]
         is_another = bool(names and url) and _name_of(url) not in names

@@ -42,11 +42,11 @@ _DEFAULT = "default"
 """The environment of a helmfile that names none."""
 _TEMPLATE = re.compile(r"\{\{(?:`[^`]*`|[^`{}]|\{(?!\{)|\}(?!\}))*\}\}")
 _BLOCK = re.compile(r"\{\{-?\s*(if|range|with|define|block|end)\b")
-"""Where lines begin that may be left out or repeated, and where they end."""
+"""A template that begins or ends a block. Helmfile may leave out or repeat the lines of a block."""
 _ALONE = re.compile(r"\{\{-?\s*(?:(?:if|range|with|define|block|end|else|template)\b|/\*|\$)")
 """A template that writes nothing if it is alone on a line."""
 _INSERTED = re.compile(r"\bn?indent\s+\d", re.ASCII)
-"""What a template has that writes several lines of YAML."""
+"""A function in templates that write several lines of YAML."""
 _RAW = re.compile(r"\{\{-?\s*`([^`]*)`\s*-?\}\}")
 _FIELD = re.compile(r"\{\{-?\s*\.([A-Za-z_][\w.]*)\s*-?\}\}", re.ASCII)
 _HELD = re.compile(r"⟦(\d{1,6})⟧")
@@ -59,7 +59,7 @@ _LARGEST = 5_000_000
 _SIGNS = re.compile(r"[{},]")
 """The signs before which helmfile writes a backslash in a value of `--set`."""
 _VALUES = ("Values", "StateValues", "Environment.Values")
-"""How a template names the values of the environment."""
+"""The names for the values of the environment in templates."""
 
 
 def releases(root: Path, file: str, environment: str | None = None) -> Iterator[tuple[str, Release]]:
@@ -118,7 +118,7 @@ class _Helmfile:
         return os.path.dirname(self.file)
 
     def tree(self, value: Any) -> Any:
-        """A value of the documents with the templates that were left in it."""
+        """A copy of a value of the documents, in which the numbers of `held` are replaced by their templates."""
         if isinstance(value, dict):
             return {self.tree(key): self.tree(one) for key, one in value.items()}
         if isinstance(value, list):
@@ -156,7 +156,7 @@ class _Helmfile:
         return [*dict.fromkeys(named)] if named and named != [_DEFAULT] else [""]
 
     def scope(self, environment: str) -> dict[str, str]:
-        """What templates may name in an environment: its name, and its literal values.
+        """Name in a template -> text: the name of an environment, and its literal values.
 
         Values of an environment lie over the values of each part of the helmfile. Secrets of an environment lie over
         both, and are not read: with them no value is known.
@@ -191,7 +191,7 @@ class _Helmfile:
             return None
 
     def releases(self) -> Iterator[tuple[str, Release]]:
-        """The releases by name, in the order of the file; a base with releases of its own is one that was not read."""
+        """Yield (name, release) in the order of the file. A base with own releases is yielded as an unread release."""
         for document in self.documents:
             for number, base in elements(document.tree, "bases"):
                 if any(_map(top).get("releases") for _, top in self._base(str(base))):
@@ -271,7 +271,7 @@ def _on_lines(text: str) -> Iterator[str]:
 
 
 def _opens_block(line: str) -> bool:
-    """Whether a line begins or ends lines that may be left out or repeated, or is a template that writes lines."""
+    """Whether a template on a line decides about other lines: it opens or closes a block, or writes several lines."""
     words = [match[1] for match in _BLOCK.finditer(_RAW.sub("", line))] if TEMPLATE_MARK in line else []
     return 2 * words.count("end") != len(words) or _writes_lines(line)
 

@@ -2,6 +2,9 @@
 
 pydantic makes the object of a dataclass or a pydantic model, and cattrs the object of an attrs class. An error names
 the file and line, or the variable, of each wrong value; it prints no value.
+
+A field is secret if its type has `get_secret_value`, as pydantic's SecretStr does, or if it is declared with
+`repr=False`. If a type hint cannot be resolved, all fields of the class count as secret.
 """
 
 from __future__ import annotations
@@ -10,14 +13,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.sensitive import revealed, withheld
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, under
-from nodeattrs.dialects.files.model_secrets import secret_paths
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import dotenv_layer, environment_layer, read_layer
 from nodeattrs.policies import DEFAULT_POLICY, fold
@@ -34,7 +36,7 @@ _OF_PROGRAMS = ("value_error", "assertion_error", "union_tag_invalid")
 
 
 class _Fault(NamedTuple):
-    """What is wrong with a value, as the library of the model says.
+    """A fault of a value, as the library of the model reports it.
 
     path:       steps in the model, with tags of unions
     is_missing: whether there is no value
@@ -61,7 +63,7 @@ class Loaded(Generic[Model]):
     folded: Folded
 
     def explain(self, key: str) -> str:
-        """Why a key has its value, as text: the layer that sets it, and a line for each layer that it overrides.
+        """Why a key has its value, as text: the layer that sets it, then a line for each layer that was overridden.
 
         key:    a dotted path, such as "db.port"
         raises: NoSuchAttribute, where it is not set; BadArgument, for a path that is not spelled right
@@ -85,7 +87,7 @@ def load(
 ) -> Loaded[Model]:
     """Merge files, a .env file, variables and arguments, in this order, and make an object of *model*.
 
-    Later sources override earlier ones. A text of a variable that is a JSON list or map is read as a list or map.
+    Later sources override earlier ones. If the text of a variable is a JSON list or map, it is read as one.
 
     model:     a dataclass, an attrs class or a pydantic model
     files:     YAML, JSON, TOML, .ini or .properties, the weakest first
@@ -109,7 +111,7 @@ def load(
     for key, value in (arguments or {}).items():
         if value is not None:
             layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
-    secrets = [*dict.fromkeys(path for layer in layers for path in secret_paths(model, layer.value))]
+    secrets = [*dict.fromkeys(path for layer in layers for path in _secrets(model, layer.value, (), set()))]
     hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
     folded = fold(hidden or [Layer({})], policy, strict=True)
     structure = _by_cattrs if hasattr(model, "__attrs_attrs__") else _by_pydantic
@@ -154,7 +156,7 @@ def _without_values(message: str, value: Any) -> str:
 
 
 def _without_secrets(fault: _Fault, secrets: Sequence[Path], folded: Folded) -> _Fault:
-    """A fault whose message has no secret: one of a validator at a secret, and one with a secret in it, is replaced."""
+    """A fault without secrets. The message is replaced if it has a secret, or if a validator wrote it for a secret."""
     path = _path(fault, folded)
     tree = revealed(folded.value)
     texts = {text for secret in secrets for text in _leaves(dig(tree, secret))}
@@ -174,7 +176,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _by_cattrs(model: type[Model], value: Any) -> Model | list[_Fault]:
-    """The object, or what is wrong. pydantic reads what is no attrs class: cattrs would read "false" as true.
+    """The object, or its faults. pydantic reads types without attrs classes: cattrs would read "false" as true.
 
     raises: MissingExtra
     """
@@ -235,7 +237,7 @@ def _error(model: type[Any], faults: Sequence[_Fault], folded: Folded, env: str,
 
 
 def _path(fault: _Fault, folded: Folded) -> Path:
-    """The path in the tree that a fault is about: its steps without those that the tree does not have."""
+    """The path of a fault in the tree: its steps, except for steps that the tree does not have."""
     path: Path = ()
     for step in fault.path:
         if dig(folded.value, (*path, step)) is not ABSENT:
@@ -264,3 +266,82 @@ def _unset(fault: _Fault, path: Path, env: str, nested: str) -> Iterator[str]:
     steps = [str(step) for step in fault.path]
     if env and path == tuple(steps[:-1]) and all(step == step.lower() for step in steps):
         yield f"no file sets it, and {env}{nested.join(steps).upper()} is not set"
+
+
+# --- the secrets that the fields of a class declare
+
+
+class _Field(NamedTuple):
+    """A field of a class.
+
+    paths:     where its value may be in the data of an object: under its name, and under each alias
+    kind:      its type
+    is_hidden: whether it is declared with repr=False, or its type has a name that is not defined
+    """
+
+    paths: list[Path]
+    kind: Any
+    is_hidden: bool
+
+
+def _secrets(kind: Any, value: Any, path: Path, seen: set[tuple[int, Path]]) -> Iterator[Path]:
+    """Yield the paths in a value that are secret by the fields of its type; a path may come twice.
+
+    A list or map of secrets is secret as a whole. So is a text instead of a map, if the map may have a secret. A value
+    that a validator of the model moves to another key is not followed.
+
+    kind: the type: a dataclass, an attrs class, a pydantic model, or the type of a field
+    path: the path of *value*
+    seen: types by their id, with the paths where they were compared, since a type may contain itself
+    """
+    if (id(kind), path) in seen or value is ABSENT:
+        return
+    seen.add((id(kind), path))
+    if hasattr(get_origin(kind) or kind, "get_secret_value"):
+        yield path
+        return
+    for field in _fields(kind):
+        for below in field.paths if isinstance(value, dict) else [()]:
+            found = dig(value, below)
+            if not field.is_hidden:
+                yield from _secrets(field.kind, found, (*path, *below), seen)
+            elif found is not ABSENT:
+                yield (*path, *below)
+    aliased = (getattr(kind, name, None) for name in ("__supertype__", "__value__"))  # of a NewType, of `type X = Y`
+    for inner in (*get_args(kind), *aliased):
+        yield from _secrets(inner, value, path, seen)
+        for step in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            yield from _secrets(inner, value[step], (*path, step), seen)
+
+
+def _fields(kind: Any) -> Iterator[_Field]:
+    """The fields of a class; nothing for a type that is no class."""
+    if not isinstance(kind, type):
+        return
+    described = getattr(kind, "__pydantic_fields__", {})
+    declared = getattr(kind, "__dataclass_fields__", {})
+    of_attrs = {one.name: one for one in getattr(kind, "__attrs_attrs__", ())}
+    hints: dict[str, Any] = dict.fromkeys((*declared, *of_attrs))
+    try:
+        hints |= get_type_hints(kind, include_extras=True)
+    except (NameError, TypeError):  # a type has an undefined name; pydantic may know it
+        is_hidden = not described
+    else:
+        is_hidden = False
+    for name in dict.fromkeys((*hints, *described)):
+        hint, own, about = hints.get(name), declared.get(name), described.get(name)
+        notes = [own, getattr(own, "default", None), of_attrs.get(name), about, *get_args(hint)[1:]]
+        paths = [(name,), *(path for note in notes for path in _aliases(note))]
+        is_quiet = any(getattr(note, "repr", True) is False for note in notes)
+        yield _Field(paths, getattr(about, "annotation", hint), is_hidden or is_quiet)
+
+
+def _aliases(note: Any) -> Iterator[Path]:
+    """The paths of the aliases that pydantic's description of a field has."""
+    for name in ("alias", "validation_alias"):
+        alias = getattr(note, name, None)
+        if isinstance(alias, str):
+            yield (alias,)
+        elif alias is not None and hasattr(alias, "convert_to_aliases"):
+            found = alias.convert_to_aliases()
+            yield from map(tuple, found if isinstance(found[0], list) else [found])

@@ -92,7 +92,8 @@ class Folds(InRepository):
     def settings(self, file: str) -> Iterator[Setting]:
         """Yield the paths that a file sets, with their lines; nothing for a file that cannot be read.
 
-        Values of a subchart are below its key. A file of releases yields the values that stand in it.
+        Values of a subchart are below its key. A file of releases yields the values that are written in it. A `.env`
+        file also yields the values of Compose projects that depend on it.
         """
         own = self.side.named(file)
         with suppress(NodeattrsError):  # a file that cannot be read sets nothing that is known
@@ -122,7 +123,7 @@ class Folds(InRepository):
 
     def _laid(self, one: FoundFold) -> FoldLayers:
         if isinstance(one, Release):
-            laid = layers_of_release(self.repository, one, _policy_of(one))
+            laid = layers_of_release(self.repository, one)
         else:
             laid = layers_of_fold(self.repository, one, _policy_of(one))
         asked = self.request.options.get("folds", {})

@@ -28,9 +28,8 @@ from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.policies.helm import ChartValues
+from nodeattrs.policies.helm import HELM, ChartValues
 from nodeattrs.policies.helm_set import set_layers
-from nodeattrs.policies.named import NamedPolicy
 
 _DEPTH = 100
 """Maps and lists inside one another, in a file that describes releases."""
@@ -39,13 +38,13 @@ _MOST_SET = 200
 _INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
 TEMPLATE_MARK = "{{"
-"""How a Go template begins."""
+"""The beginning of a Go template."""
 _BLOCK = re.compile(r"[|>][-+\d]*\s*(?:#.*)?$")
 """The end of a line behind which a text of several lines begins."""
 
 
 NOT_HERE = "is not in this repository"
-"""Why a chart or file of a release is not read, where it does not exist."""
+"""The reason for a chart or file of a release that does not exist."""
 
 
 class ValuesFile(NamedTuple):
@@ -65,6 +64,7 @@ class SetValue(NamedTuple):
     """One value that a release sets as `helm --set` does.
 
     word:    the text after `--set`, not yet checked: a.b=1
+    origin:  the line that sets the value
     is_text: whether the value stays a text, as with `--set-string`
     """
 
@@ -78,14 +78,14 @@ Values = ValuesFile | SetValue | Layer
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release of Helm as a file describes it. No file that it names has been read.
+    """A release of Helm as a file describes it. The files that it names were not read.
 
     chart:  the folder of the chart, relative to the root of the repository; "": its files are not here
     origin: the line that names the chart
     values: the values that the release adds to the chart's own, the weakest first
-    reason: why the files of the chart are not here; it has no meaning if *chart* is given
+    reason: why the files of the chart are not here; without meaning if *chart* is given
 
-    `inline` yields the maps of values that are written in the file of the release itself.
+    `inline` yields the maps of values that the file of the release has itself.
     """
 
     chart: str
@@ -95,17 +95,15 @@ class Release:
 
     @property
     def inline(self) -> Iterator[Layer]:
-        """The maps of values that are written in the file of the release itself, the weakest first; unknown values are
-        left out."""
+        """The maps of values in the file of the release itself, the weakest first; unknown values are left out."""
         return (one for one in self.values if isinstance(one, Layer) and isinstance(one.value, dict))
 
 
-def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy) -> FoldLayers:
+def layers_of_release(repository: Folder, release: Release) -> FoldLayers:
     """Read the chart and the values files of a release: its layers, the weakest first.
 
     A missing chart, a missing values file, and each `--set` after the first 200 are unknown layers.
     repository: the folder to which the names in *release* are relative; warnings are added to its warnings
-    policy:     as for `layers_over_chart`
     raises:     DocumentError, for a file that cannot be parsed; MergeConflict
     """
     reader = LayerReader(warnings=repository.warnings)
@@ -123,7 +121,7 @@ def layers_of_release(repository: Folder, release: Release, policy: NamedPolicy)
         else:
             files.append(one)
     if release.chart:
-        return layers_over_chart(repository.root / release.chart, files, reader, policy, repository.shown)
+        return layers_over_chart(repository.root / release.chart, files, reader, HELM, repository.shown)
     chart = ChartValues((), unread_values(release.origin, release.reason))
     return FoldLayers([chart.laid, *files], [chart])
 
@@ -132,7 +130,7 @@ _TOO_MANY = f"comes after {_MOST_SET} values of --set; it and the next ones were
 
 
 def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
-    """The layers of a values file; an unknown one where it was not read, none where it may be missing and is."""
+    """The layers of a values file. [] if an optional file is missing; an unknown layer for any other unread file."""
     if not one.path:
         return [unread_values(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
@@ -218,9 +216,9 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
-    """The layers of values that are written in the file of a release, as a map or as a text in YAML.
+    """The layers of values that the file of a release has itself, as a map or as a text in YAML.
 
-    [] for a value that is neither, such as null. A text that is no YAML is one unknown layer.
+    [] for any other value, such as null. A text that is no YAML is one unknown layer.
 
     path: the path of *value* in the document
     name: the name of the release, in explanations
@@ -254,7 +252,7 @@ def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
 
 
 def has_mark(value: Any, mark: str) -> bool:
-    """Whether a text has a mark, at any depth of maps and lists; keys count, too. False for a value without texts."""
+    """Whether any text in a value has a mark, at any depth of maps and lists; keys count, too. False without texts."""
     if isinstance(value, dict):
         return any(has_mark(one, mark) for pair in value.items() for one in pair)
     if isinstance(value, list):

@@ -14,7 +14,7 @@ from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.tree import ABSENT, Path, spell
-from nodeattrs.dialects.files.text import data
+from nodeattrs.dialects.files.text import json_data
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.reports import Report
@@ -53,7 +53,7 @@ class BlameReport:
             {"path": spell(path), "set_by": [origin._asdict() for origin in origins]}
             for path, origins in self._origins.items()
         ]
-        return {"version": 1, "value": data(self.folded.value), "leaves": leaves}
+        return {"version": 1, "value": json_data(self.folded.value), "leaves": leaves}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """Yield the lines of the tree in YAML, each with its place. If several layers set a value, only the first place
@@ -85,7 +85,7 @@ class _TraceReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanations under "traces", as plain data."""
-        return {"version": 1, "traces": [data(one.to_dict()) for one in self.explanations]}
+        return {"version": 1, "traces": [json_data(one.to_dict()) for one in self.explanations]}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """Yield the lines of each explanation, with an empty line between two of them."""
@@ -96,9 +96,9 @@ class _TraceReport:
 
 
 def trace_report(folded: Folded, paths: Iterable[Path]) -> Report:
-    """Trace each path. raises: NoSuchAttribute, for the first path that no layer sets
+    """The report with a trace for each path. A path that one layer sets and another removes has a trace, too.
 
-    A path that a layer set and another one removed has a trace.
+    raises: NoSuchAttribute, for the first path that no layer sets
     """
     found = []
     for path in paths:
@@ -129,7 +129,7 @@ class LastChanges:
         return changes(self.before.value, self.after.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """The changes; "before" and "after" have a value with its origins, and are left out where it is not set."""
+        """The changes. "before" and "after" have the value and its origins; each is left out if the path is not set."""
         return {"version": 1, "layer": self.title, "changes": [self._dict(one) for one in self.changes]}
 
     def _dict(self, change: TreeDifference) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class LastChanges:
             "path": spell(change.path),
             "change": change.kind,
             **{
-                name: {"value": data(value), "set_by": [one._asdict() for one in folded.origins(change.path)]}
+                name: {"value": json_data(value), "set_by": [one._asdict() for one in folded.origins(change.path)]}
                 for name, (folded, value) in sides.items()
                 if value is not ABSENT
             },

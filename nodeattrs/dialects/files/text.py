@@ -14,16 +14,16 @@ from nodeattrs.formats.yaml_writing import written
 from nodeattrs.node.values import MARKER
 
 
-def data(value: Any) -> Any:
+def json_data(value: Any) -> Any:
     """A copy of a merged tree that JSON can hold.
 
     Keys become texts, a secret becomes its marker, and `!Ref x` becomes {"$tag": "!Ref", "value": "x"}.
     """
     if isinstance(value, dict):
-        return {str(key): data(entry) for key, entry in value.items()}
+        return {str(key): json_data(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [data(entry) for entry in value]
-    return {"$tag": value.tag, "value": data(value.value)} if type(value) is Tagged else _marker_for_secret(value)
+        return [json_data(entry) for entry in value]
+    return {"$tag": value.tag, "value": json_data(value.value)} if type(value) is Tagged else _marker_for_secret(value)
 
 
 def _marker_for_secret(value: Any) -> Any:
@@ -40,9 +40,9 @@ def text_of(tree: Any, form: str) -> str:
     """
     try:
         if form == "json":
-            return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
+            return json.dumps(json_data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
         if form == "toml":
-            return plain_writing.as_toml(data(tree)).translate(ESCAPES)
+            return plain_writing.as_toml(json_data(tree)).translate(ESCAPES)
         if form == "env":
             return plain_writing.as_env(_without_secrets(tree))
         return written(_with_markers(tree), blocks=True)
@@ -60,9 +60,9 @@ def _with_markers(value: Any) -> Any:
 
 
 def _without_secrets(value: Any) -> Any:
-    """A tree as `data` gives it, but without its secrets: a program that reads .env would take a marker for a value."""
+    """A tree as `json_data` gives it, without its secrets. A program that reads .env would take a marker as a value."""
     if isinstance(value, dict):
         return {key: _without_secrets(entry) for key, entry in value.items() if not isinstance(entry, Sensitive)}
     if isinstance(value, list):
         return [_without_secrets(entry) for entry in value if not isinstance(entry, Sensitive)]
-    return data(value)
+    return json_data(value)

@@ -1,7 +1,7 @@
 """Find which values the templates of a chart read: the paths behind `.Values` in their text.
 
-No template is parsed or run. `.Values.a` counts as a use of every value below a. So a value may count as read though no
-template reads it. A value that counts as unread has no use in the text. Access by a computed name counts as a use of
+No template is parsed or run. `.Values.a` counts as a use of every value below a, so a value may count as read though no
+template reads it. A value that counts as unread is really not in the text. Access by a computed name counts as a use of
 every value below the last literal name.
 """
 
@@ -37,7 +37,7 @@ _LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
 class Uses:
     """The values and templates that the files of a chart use. `uses_of` makes one and fills it.
 
-    paths:    the paths of values that are read. A path that is read makes every path below it read, too
+    paths:    the paths of values that are read; each includes all paths below it
     computed: path -> the place (FILE:LINE) that reads a value below it by a computed name
     defined:  the names of templates that the files define
     included: the name of a template that the files include -> the first place; the key "" is for a computed name

@@ -6,8 +6,8 @@ merge itself does not know them. docs/cloudinit.md, "Warnings", has a section fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from nodeattrs.codes import Kind
 from nodeattrs.dialects.cloudinit.codes import NO_DICT_MERGER, REPEATED_MERGER, SETTINGS_TEXT, UNKNOWN_OPTION
@@ -42,7 +42,6 @@ def warnings_of(reports: Sequence[PartReport], rows: Sequence[Row], config: Any)
 
 # --- merge definitions ------------------------------------------------------------------
 
-_Fault = TypeVar("_Fault")
 
 _OPTIONS = {
     "dict": {"replace", "no_replace", "allow_delete", "recurse_list", "recurse_array", "recurse_str"},
@@ -54,9 +53,9 @@ _OPTIONS = {
 
 
 def refuse_unknown_options(definition: Definition) -> None:
-    """Check a definition from the command line. raises: BadArgument, for the first option without effect"""
-    for fault in _about_options(definition, lambda name, message, hint: BadArgument(message, hint=hint)):
-        raise fault
+    """Do nothing for a definition whose options all have an effect. raises: BadArgument, for the first other option"""
+    for _, message, hint in _about_options(definition):
+        raise BadArgument(message, hint=hint)
 
 
 def _about_definition(report: PartReport) -> Iterator[Warned]:
@@ -77,15 +76,17 @@ def _about_definition(report: PartReport) -> Iterator[Warned]:
     for index, name in enumerate(names):
         if name in names[:index] and name in _OPTIONS:
             yield warned(REPEATED_MERGER, f"the second {name} merger is not used", "name each merger once")
-    yield from _about_options(definition, warned)
+    for fault in _about_options(definition):
+        yield warned(*fault)
 
 
-def _about_options(definition: Definition, warned: Callable[[Kind, str, str], _Fault]) -> Iterator[_Fault]:
+def _about_options(definition: Definition) -> Iterator[tuple[Kind, str, str]]:
+    """Yield (name of the warning, message, hint) for each option without effect, and for options as a text."""
     for name, spec in zip(definition.names(), definition.mergers, strict=True):
         if name not in _OPTIONS:
             continue
         if isinstance(spec.options, str):
-            yield warned(
+            yield (
                 SETTINGS_TEXT,
                 f"the settings of {name} are the text {spec.options!r}, in which option names are searched",
                 f"write settings: [{spec.options}]",
@@ -98,7 +99,7 @@ def _about_options(definition: Definition, warned: Callable[[Kind, str, str], _F
             if option not in _OPTIONS[name]:
                 always = (name, option) == ("dict", "recurse_dict")
                 hint = "mappings are always merged" if always else f"known are {', '.join(sorted(_OPTIONS[name]))}"
-                yield warned(UNKNOWN_OPTION, f"{name} does not know the option {option!r}", hint)
+                yield UNKNOWN_OPTION, f"{name} does not know the option {option!r}", hint
             elif deaf is not None and (option.startswith("recurse") or (name, option) == ("list", "no_replace")):
                 message = f"{option} has no effect beside {deaf} in {name}"
-                yield warned(UNKNOWN_OPTION, message, "leave one of them out")
+                yield UNKNOWN_OPTION, message, "leave one of them out"

@@ -1,7 +1,7 @@
 """Warnings about merge steps: what a later part replaces, loses or adds twice, and lists without effect.
 
-A *meeting* is a path where the merge had an old value and a new one, with the rule that it followed. The steps of the
-merge are computed again. The texts of parts are not read.
+At a *meeting*, the merge had an old value and a new one for a path, and followed a rule. The steps of the merge are
+computed again. The texts of parts are not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from nodeattrs.dialects.cloudinit.codes import (
 from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
-from nodeattrs.dialects.cloudinit.parts import same
+from nodeattrs.dialects.cloudinit.parts import strictly_equal
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, joinings_with_results
 
 _Met = tuple[str, Part, Part, Path]
@@ -62,7 +62,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
 
 
 def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, str]:
-    """Number of a part -> the title of the nearest part before it with a definition of its own; "" for none."""
+    """Number of a part -> the title of the last part before it that has its own definition; "" for none."""
     joined = {one.number for row in rows for one in row.joinings if one.policy is not None and one.laid is not None}
     defined, last = {}, ""
     for report in reports:
@@ -74,7 +74,7 @@ def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[
 
 
 def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) -> Iterator[Warned]:
-    """Warn about lists of a weaker layer that are not used, since user-data or vendor-data has one at that path."""
+    """Yield a warning for each list of a weaker layer that is not used: user-data or vendor-data has the same path."""
     for verb, below, above, path in met:
         stronger = [number for number in sources(below.origins) if number in user]
         kept = set(_keys(below.value)) if verb == "keep" and stronger else set()
@@ -94,14 +94,14 @@ def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) 
 
 
 class _Lists:
-    """The elements of each list that grows step by step, so that a step looks only at the elements that it adds."""
+    """The elements of each list that grows step by step. With them, a step looks only at the elements that it adds."""
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[Any, set[Any]]] = {}
         self._coming: dict[Path, set[Any]] = {}
 
     def keys(self, path: Path, items: Any) -> set[Any]:
-        """The elements of the list at a path as hashable keys; kept ones where the list is that of the last step."""
+        """The elements of the list at a path as hashable keys. They are kept if the last step gave this list."""
         known, keys = self._known.get(path, (None, set()))
         return keys if known is items else set(_keys(items))
 
@@ -214,7 +214,7 @@ def _key(entry: Any) -> Any:
 
 
 def _gone(below: Any, above: Any) -> int:
-    """How many entries of a list or mapping a replacement does not have."""
+    """The number of entries of a list or mapping that its replacement does not have; 0 for another old value."""
     if isinstance(below, dict):
         kept = above if isinstance(above, dict) else {}
         return sum(key not in kept for key in below)
@@ -225,11 +225,11 @@ def _gone(below: Any, above: Any) -> int:
 
 
 def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iterator[_Met]:
-    """Where two values really met; what stays is of interest where both are lists."""
+    """Yield the meetings for warnings: a value was replaced or merged, or a list stayed and another one was dropped."""
     for one in decisions(policy, below, above, path):
         old, new = one.lower.value, one.upper.value
         verb = _verb(one.verdict)
-        if old is ABSENT or verb is None or (verb == "take" and same(old, new)):
+        if old is ABSENT or verb is None or (verb == "take" and strictly_equal(old, new)):
             continue
         if verb == "keep" and not (isinstance(old, list) and isinstance(new, list)):
             continue

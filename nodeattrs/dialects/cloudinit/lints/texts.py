@@ -68,7 +68,7 @@ INSTANCE_DATA = re.compile(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 _LOOKED_AT = 4096
-"""How many characters of a text are searched for the kind of file that it is."""
+"""The characters at the beginning of a text that are searched for the kind of its file."""
 
 
 class _Found(NamedTuple):
@@ -85,7 +85,7 @@ class _Found(NamedTuple):
 def about_part(report: PartReport, has_handler: bool) -> Iterator[Warned]:
     """Yield the warnings about the text of one part.
 
-    has_handler: whether any part is a part handler, so that a part of an unknown type may have a use
+    has_handler: True: the user-data has a part handler, so a part of an unknown type gives no warning
     """
     for one in _found(report, has_handler):
         place = None if one.line is None else (one.line, one.column)
@@ -114,10 +114,9 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
 
 
 def _about_template(report: PartReport) -> Iterator[_Found]:
-    """Broken YAML with the markup of a template where it breaks, or with that of whole blocks anywhere."""
+    """Yield the warning about broken YAML that has blocks of a template, or markup near the line that is broken."""
     part, error = report.part, report.error
-    if not isinstance(error, DocumentError):
-        return
+    assert isinstance(error, DocumentError)
     line = (error.line or 1) - (part.line or 1) + 1
     block = _BLOCKS.search(part.text)
     markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
@@ -127,7 +126,7 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
 
 
 def _about_rendered(text: str) -> Iterator[_Found]:
-    """Variables that were not there when a template of Jinja was rendered: their names stand in the text."""
+    """Yield a warning for each variable that a rendered template lacked: its name is in the text."""
     for found in re.finditer(rf"{MISSING}([\w.]+)", text):
         message = f"the template asks for {found[1]}, which the instance data do not have"
         hint = "`cloud-init query --all` shows what there is; write {{ name | default('x') }} for what may be missing"
@@ -157,7 +156,7 @@ def markup_in(text: str) -> str | None:
 
 
 def _about_unknown(part: CloudPart) -> Iterator[_Found]:
-    """What may be wrong with the beginning of a text of an unknown type."""
+    """Yield the warning about a part of an unknown type: its first line is nearly right, or it is no user-data."""
     text = part.text
     if text.startswith("\ufeff"):
         message = (
@@ -183,20 +182,18 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
         if not row.lstrip().startswith("#"):
             break
     if not is_for_another(text):
-        yield _Found(UNKNOWN_TYPE, *foreign(part))
+        yield _Found(UNKNOWN_TYPE, *why_ignored(part))
 
 
 def is_for_another(text: str) -> bool:
-    """Whether user-data begins like user-data of another program, such as a script of PowerShell."""
+    """Whether a text begins like user-data for another program, such as a script of PowerShell."""
     return _OTHERS.match(text.lstrip()) is not None
 
 
-def foreign(part: CloudPart) -> tuple[str, str]:
-    """Returns (why cloud-init ignores a part, what the user can do), for a part of a type that cloud-init does not
-    know.
+def why_ignored(part: CloudPart) -> tuple[str, str]:
+    """Returns (why cloud-init ignores a part, what the user can do). The part has a type that cloud-init does not know.
 
-    The first text names the kind of file that the part looks like. If it looks like no known file, the text names the
-    type of the part.
+    The first text names the kind of file that the part looks like, or else the type of the part.
     """
     what = _BY_NAME.get((part.file or "").rpartition("/")[2].partition(".")[0])
     if what is not None:

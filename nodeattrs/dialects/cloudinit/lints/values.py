@@ -60,11 +60,11 @@ _USER = _words("""
     ssh_authorized_keys ssh_import_id ssh_redirect_user sudo system uid
 """)
 _FOREIGN = _words("coreos k3os rancher scheme_version set_hostname set_timezone stages")
-"""What says that a config is meant for another program: CoreOS, k3OS, RancherOS, Harvester, cloudbase-init, Kairos."""
+"""Keys that only another program has: CoreOS, k3OS, RancherOS, Harvester, cloudbase-init or Kairos."""
 
 _FILE = _words("append content defer encoding owner path permissions source")
 _NEAR = 0.8
-"""How alike an unknown key has to be to a known one: `system` is no misspelt `system_info`."""
+"""How similar an unknown key must be to a known one to count as misspelt; `system` to `system_info` is not enough."""
 
 _FILLED_IN: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("keyboard",), ("password",), ("chpasswd",), ("users",),
@@ -72,14 +72,14 @@ _FILLED_IN: tuple[Path, ...] = (
     ("swap",), ("disk_setup",), ("fs_setup",), ("growpart",), ("power_state",),
     ("ntp", "enabled"), ("ntp", "pools"), ("ntp", "servers"),
 )  # fmt: skip
-"""Where `${...}` cannot be meant for a shell."""
+"""Paths of values that no shell reads: `${...}` is markup there."""
 _NAMES: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("packages",), ("power_state", "mode"),
 )  # fmt: skip
-"""Names that no shell reads, and that have no hash in them: `$NAME` is not expanded there."""
+"""Paths of names that no shell reads. They contain no hash of a password, so `$NAME` is markup there."""
 _VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
-"""What cloud-init itself fills in below apt."""
+"""Markup that cloud-init itself fills in below `apt`."""
 
 _NEED_WORDS = _words("""
     add-apt-repository apt apt-get cat chmod chown cp curl dnf docker echo git groupadd install kubectl ln mkdir
@@ -88,17 +88,17 @@ _NEED_WORDS = _words("""
 """Commands that are always run with further words."""
 
 _INSTALLED: Path = ("autoinstall", "user-data")
-"""Where the config of an installer has the config of the installed machine."""
+"""The path of the config of the installed machine, in the config of an installer."""
 
 _READ_EARLIER = {
     "network": "give it as the network-config of the data source",
     "datasource": "write it into a file of /etc/cloud/cloud.cfg.d",
     "datasource_list": "write it into a file of /etc/cloud/cloud.cfg.d",
 }
-"""What cloud-init reads before it has user-data or vendor-data, and where it reads that."""
+"""A key that cloud-init reads before it has user-data or vendor-data -> what to do instead."""
 
 _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
-"""What goes to the user that is called default."""
+"""Keys whose values go to the default user."""
 
 
 def about_config(config: Any) -> Iterator[Warned]:
@@ -131,10 +131,9 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 
 def about_user_data(config: Any) -> Iterator[tuple[Kind, Path, str, str]]:
-    """Yield (name of the warning, path, message, hint) for each key in one part's config that has no effect in
-    user-data.
+    """Yield (name of the warning, path, message, hint) for each key of one part's config that user-data cannot set.
 
-    These are keys that cloud-init reads before there is user-data. Nothing for anything but a map.
+    cloud-init reads these keys before it has user-data. Nothing for anything but a map.
     """
     for above in ((), _INSTALLED):
         inner = dig(config, above)
@@ -217,7 +216,7 @@ def _about_users(config: dict[Any, Any]) -> Iterator[Warned]:
 
 
 _HASHED = re.compile(r"[!*$_@<%]|\{[{%]|x?$|[./0-9A-Za-z]{13}$")
-"""How a hash begins, an account without a password, or markup that may become one."""
+"""The beginning of a hash, of an account without a password, or of markup that may give a hash."""
 
 
 def _about_hashes(config: dict[Any, Any]) -> Iterator[Warned]:
@@ -259,7 +258,7 @@ def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
 
 
 def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
-    """One warning at most: a template that was not filled in has more of it."""
+    """Yield at most one warning about markup: a template that was not filled in has it in several places."""
     places = [place for path in _FILLED_IN for place in _markup_in(dig(config, path), path)]
     places += [place for path in _NAMES for place in _markup_in(dig(config, path), path, _VARIABLE)]
     for path, entry in _entries(config.get("write_files"), "write_files"):
