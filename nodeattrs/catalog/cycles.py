@@ -24,7 +24,7 @@ from nodeattrs.core.claim import Origin
 Neighbours = Mapping[int, Sequence[int]]
 
 _MOST = 40
-"""Members of a ring that are shown, and edges: a hundred thousand cannot be read."""
+"""The most members and edges of a ring that are shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
 
 
 def _short_ring(neighbours: Neighbours, start: int, most: int) -> tuple[list[int], int]:
-    """A shortest ring through *start* of at most so many edges, if there is one; and at how many edges it looked."""
+    """(shortest ring through *start*, number of edges looked at); [] where no ring has at most *most* edges."""
     before, level, looks = {start: start}, [start], 0
     for _ in range(most):
         waiting, level = level, []
@@ -230,9 +230,10 @@ def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
 
 
 def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict[int, int], int]:
-    """The shortest ring through each vertex where a lasso may close, and the length of the shortest lasso.
+    """(vertex -> length of the shortest ring through it, length of the shortest lasso).
 
-    Rings that are too long to matter are left out. A lasso closes at its start, or where two edges arrive.
+    Only vertices where a lasso may close are in the map: its start, and those at which two edges arrive. Rings that are
+    too long for the shortest lasso are left out.
     """
     best = len(neighbours) + 1
     rings: dict[int, int] = {}
@@ -269,7 +270,7 @@ def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) ->
 
 
 def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dict[int, int]:
-    """How many edges the shortest lasso has that begins at each vertex, as far as it is at most *most*."""
+    """Vertex -> the number of edges of the shortest lasso from it; without vertices where it is more than *most*."""
     levels: dict[int, list[int]] = {}
     for vertex, ring in rings.items():
         levels.setdefault(ring, []).append(vertex)
@@ -285,9 +286,9 @@ def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dic
 
 
 def _note_reached(distance: dict[int, int], behind: Neighbours, vertex: int, most: int) -> None:
-    """Note in *distance* how far each vertex is from *vertex*, where no vertex that was reached before is nearer.
+    """Update *distance* for a newly reached vertex: vertex -> its distance to the nearest reached one.
 
-    Distances above *most* are of no interest.
+    Distances above *most* are left out.
     """
     level, far = [vertex], 0
     distance[vertex] = 0

@@ -27,8 +27,7 @@ _PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' fil
 
 
 class Catalog:
-    """The declared resources in catalog order, and the links of the chains. The order of the calls of `add` is Puppet's
-    priority.
+    """The declared resources, and the links of the chains. Catalog order is the order of the calls of `add`.
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
     resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
@@ -41,7 +40,7 @@ class Catalog:
     add:     declares a resource; returns its reference. raises: DuplicateResource, for a second resource with the same
              reference or managed place
     relate:  adds a chain such as `A -> B`, whose resources need not exist yet
-    depend:  adds one reference, which need not exist yet, to a parameter such as `require` of a declared resource
+    depend:  adds a reference to a metaparameter of a declared resource, such as `require`
     contain: puts a declared resource into one more container
     plan:    a `Plan` of what was declared so far, which names missing resources; may be called again later
 
@@ -98,8 +97,8 @@ class Catalog:
     def add(self, resource: Resource) -> Ref:
         """Declare a resource; returns its reference.
 
-        `Class[Main]` and `Stage[main]` exist from the start. One declaration of each is accepted and replaces it; its
-        `within` is set to the containers of the replaced one.
+        `Class[Main]` and `Stage[main]` exist from the start, and may be declared once all the same. The declaration
+        replaces the resource and gets its `within`.
         raises: DuplicateResource, if the reference is declared already, or another resource has the same `manages`;
                 BadArgument, for an unknown `kind`
         """
@@ -138,11 +137,11 @@ class Catalog:
             self.chains.append(RelationLink(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Add the reference *on* to the metaparameter *relation* of a declared resource, as Puppet's function `require`
-        does.
+        """Add a reference to a metaparameter of a declared resource, as Puppet's function `require` does.
 
-        It is added again if it is there already; *on* need not exist yet.
-        origin:   the line that says so; None if it is unknown
+        ref:      the declared resource
+        on:       the reference to add; it need not exist yet. It is added again if it is there already
+        origin:   the line of the relationship; None if it is unknown
         relation: "require", "subscribe", "before" or "notify"
         raises:   KeyError, if *ref* is not declared
         """
@@ -307,8 +306,7 @@ class Plan:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph of all relationships, automatic ones included; relationships with missing resources are left
-        out."""
+        """The graph of all relationships, automatic ones included, without those to missing resources."""
         return Graph(list(self.resources.values()), self.before, self.notify)
 
     @cached_property
@@ -321,8 +319,7 @@ class Plan:
         return [] if len(self._ordered) == self.graph.count else cycles_of(self.graph, self._ordered)
 
     def faults(self) -> list[NodeattrsError]:
-        """The errors for which the catalog cannot be applied: missing references, then one for each cycle; [] for
-        none."""
+        """The faults of the catalog: an error for each missing reference, then one for each cycle; [] for none."""
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
@@ -377,8 +374,8 @@ class Plan:
     def noops(self) -> dict[str, bool]:
         """reference -> whether the resource is in no-op mode.
 
-        The mode that is written at the resource counts. Without one, the mode of a container counts for what is in it,
-        but only if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
+        A resource has the mode that is written at it; else the mode of a container around it; else the mode of the
+        catalog. A container counts only if it is in Class[Main], directly or not.
         """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}

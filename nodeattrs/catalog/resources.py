@@ -1,4 +1,4 @@
-"""One declared resource, a link of a chain, and the query of a collector.
+"""Declared resources, the links of chains, and the queries of collectors.
 
 `nodeattrs.catalog.plan` collects resources. Only the `subject` of a resource knows what it does to a machine.
 """
@@ -19,7 +19,7 @@ RELATIONS = ("require", "subscribe", "before", "notify")
 
 
 class FirstOf(tuple[str, ...]):
-    """Candidates of an automatic relation; only the first that the catalog has counts."""
+    """Alternatives for one automatic relation: the first reference that is in the catalog counts."""
 
 
 @dataclass(slots=True)

@@ -97,15 +97,14 @@ class Outcome:
     restarted: whether it was refreshed
     failed_to_restart: whether its refresh failed
     would_change:  in no-op mode, whether something differs
-    would_refresh: whether it would have been refreshed, if it or all senders were not in no-op mode
+    would_refresh: whether its refresh was only simulated, since it or all senders were in no-op mode
     changes:   the changes that were made; in no-op mode those that would be made
     unmade:    the changes that failed
     errors:    the messages of errors
     because:   if it was skipped, the references of the failed resources that it waits for
     from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
     seconds:   how long it took
-    status:    the names of the true flags, except `would_refresh`; "noop" is the word for `would_change`. It is empty
-               if nothing differed
+    status:    the names of its true flags, with "noop" for `would_change`
     """
 
     ref: Ref
@@ -126,9 +125,10 @@ class Outcome:
 
     @property
     def status(self) -> frozenset[str]:
-        """The words that are true: changed, failed, skipped, restarted, failed_to_restart; and noop for `would_change`.
+        """The names of the true flags among changed, failed, skipped, restarted and failed_to_restart.
 
-        It is empty if nothing differed, and also if only `would_refresh` is true.
+        "noop" stands for `would_change`. The set is empty for a resource without a difference, and for one that only
+        would refresh.
         """
         names = ("changed", "failed", "skipped", "restarted", "failed_to_restart")
         found = [name for name in names if getattr(self, name)]
@@ -227,7 +227,7 @@ class _Transaction:
         self._logged_failed: set[str] = set()
 
     def visit(self, vertex: int) -> Outcome | None:
-        """Visit a vertex; the outcome of an ordinary resource."""
+        """Visit a vertex. Returns the outcome of a resource; None for an anchor of a container."""
         index = vertex >> 1
         ref = self._graph.refs[index]
         if self._graph.is_container[index]:
@@ -306,7 +306,7 @@ class _Transaction:
         self._receive(vertex, outcome)
 
     def _differing(self, subject: Any, noop: bool) -> Sequence[Change]:
-        """What a subject says that differs; the two that a subject may leave out are asked where it has them."""
+        """The result of `check`. Calls the optional methods `tidy` before it and `foresee` after it, too."""
         if not noop and hasattr(subject, "tidy"):
             subject.tidy(self._site)
         changes = tuple(subject.check(self._site))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-# `check_circular` off: a value that holds itself ends as one that is nested too deep does, with RecursionError.
+# Without `check_circular`, a value that contains itself ends in RecursionError, like one that is nested too deeply.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
 
 

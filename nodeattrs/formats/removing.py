@@ -32,9 +32,9 @@ class _Entry(NamedTuple):
 
 
 def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> str | None:
-    """Remove the entry at *path* from a text; None if it is not set, or cannot be removed without other changes.
+    """The text without the entry at *path*; None if it is not set, or cannot be removed without other changes.
 
-    earlier: True: of a key that is written several times, remove all entries but the last, which is the one that counts
+    earlier: True: the key is written several times; remove all of its entries but the last one, which counts
     cost:    parses the text three times
 
     >>> without('{"a": 1, "b": 2}', ("a",), "json")
@@ -91,7 +91,7 @@ def _leads_into(path: tuple[str, ...], secret: tuple[str, ...]) -> bool:
 
 
 class _Odd(Exception):
-    """What is not taken apart here: a key that is no scalar, an alias, a merge."""
+    """Raised for YAML that is not taken apart here: a key that is no scalar, an alias, a merge."""
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Data in Ruby sources: literals, variables that hold them, and calls of words. Nothing is run.
 
 A word is a method called without a receiver, such as `run_list "role[web]"`; the caller names the words that it wants.
-tree-sitter-ruby parses. A value that only Ruby could compute (a method, a condition, the environment) is an error with
-its line, raised when the value is needed.
+tree-sitter-ruby parses. Some values only Ruby could compute: a method, a condition, the environment. Such a value is an
+error with its line, raised when the value is used.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Ruby:
             self._names[self._slice(left)] = error  # raised where the name is used
 
     def _doubt(self, node: Node) -> None:
-        """Names that a statement which is not read may have given another value: a use of one is refused."""
+        """Mark the names that an unread statement may have changed: a later use of one is an error."""
         for one in _nodes(node):
             self._budget.steps(_STEPS_A_NODE)
             for field in ("receiver", "left"):
@@ -525,7 +525,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def _heredocs(root: Node) -> Iterator[tuple[int, Node]]:
-    """By the offset at which a heredoc is named: its body."""
+    """Yield (offset of its beginning, its body) for each heredoc."""
     begun = []
     for node in _nodes(root):
         if node.type == "heredoc_beginning":
@@ -540,7 +540,7 @@ def _block_names(block: Node | None) -> list[Node]:
 
 
 def _margin(text: str) -> int:
-    """How far the lines of a `<<~` are indented at least; lines of blanks do not count."""
+    """The smallest indentation of the lines of a `<<~`, in columns; lines of blanks do not count."""
     return min((_width(line) for line in _MARGIN.findall(text)), default=0)
 
 

@@ -35,7 +35,7 @@ from nodeattrs.errors import TooMuch
 from nodeattrs.formats.patterns import processor_time
 
 _SIGNS = 4
-"""How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""
+"""Characters of text that count as one step."""
 _PER_VALUE = 2
 _PER_CALL = 5
 _PER_MACRO = 100
@@ -51,17 +51,17 @@ _GATHERED = 1000
 _QUICK_TEXT = """boolean callable count d default defined false first float integer iterable last length mandatory
     mapping none number random sameas sequence ternary true undefined"""
 _QUICK = frozenset(_QUICK_TEXT.split())
-"""Filters and tests that do not look into what they are given, and make nothing."""
+"""Filters and tests that do not look into their arguments, and make nothing."""
 _SEARCHING = frozenset(["count", "index", "isdisjoint", "remove", "sort"])
 """Methods of lists and maps that look at each value; others do not."""
 _PARTS = frozenset(["get", "pop", "popitem", "setdefault"])
 """Methods whose result is there already."""
 _WIDE = frozenset(["batch", "center", "ljust", "product", "rjust", "slice", "to_bytes", "zfill"])
-"""They give as much as a number says."""
+"""Functions whose result is as large as a number in their arguments."""
 _MULTIPLYING = frozenset(
     ["expandtabs", "indent", "join", "regex_findall", "replace", "translate", "urlize", "wordwrap"]
 )
-"""They may put an argument beside each sign or value of what they are given."""
+"""Functions that may put an argument beside each character or value of another one."""
 _JSON = frozenset(["to_json", "to_nice_json", "tojson"])
 _EACH_WITH_EACH = frozenset(
     ["difference", "intersect", "subset", "superset", "symmetric_difference", "union", "unique"]
@@ -86,17 +86,17 @@ _SLOW = {
     "wordcount": 4,
     "xmlattr": 4,
 }
-"""How much longer they take than to look at what they are given."""
+"""Function -> how many times longer it takes than one look at its arguments."""
 
 _PLAIN = frozenset([bool, float, type(None)])
 _WHOLE = frozenset([*_MULTIPLYING, *_JSON, *_EACH_WITH_EACH, *_COPYING, *_SLOW, "sum"])
-"""Those that look at all that they are given before they give anything."""
+"""Functions that look at all of their arguments before they return anything."""
 _ESTIMATED = frozenset([*_WIDE, *_WHOLE, "format", "generate_lorem_ipsum", "round"])
 
 _CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items()))
 _SIZED = (str, bytes, dict, *_CONTAINERS)
 _PASSED = (Context, EvalContext, Environment)
-"""What Jinja hands to a filter before the value."""
+"""Types of the arguments that Jinja passes to a filter before the value."""
 _FIELD = re.compile(r"%[-+ #0]*\d*\.?\d*")
 _NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
@@ -127,12 +127,15 @@ class _Meter:
                 raise self.budget.exceeded("seconds")
 
     def expect(self, signs: int) -> None:
-        """Let so many signs be made; they are not drawn. raises: TooMuch"""
+        """Check that a text of this length may be made; draws nothing. raises: TooMuch"""
         if signs // _SIGNS > self.budget.remaining("steps"):
             raise self.budget.exceeded("steps")
 
     def weigh(self, values: Sequence[Any]) -> int:
-        """Draw for all that values hold, as often as they hold it, and say how many steps that were. raises: TooMuch"""
+        """Draw steps for values and everything in them; returns their number. A repeated object counts each time.
+
+        raises: TooMuch
+        """
         total, depth, level = 0, 0, [values]
         while level:
             below: list[Any] = []
@@ -204,10 +207,10 @@ class _Meter:
     def run(
         self, name: str, function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], owner: Any = None
     ) -> Any:
-        """What a filter, a test, a function or a method gives, drawn for.
+        """Call a filter, test, function or method, and draw steps for its arguments and result; returns the result.
 
-        owner:  whose method it is
-        raises: TooMuch; what the function raises
+        owner:  the object of a method; None for a function
+        raises: TooMuch; errors of the function
         """
         self.draw(_PER_CALL)
         if owner is None and name in _QUICK:
@@ -327,7 +330,7 @@ class _Tokens(Extension):
 
 
 _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)"
-"""Filters that give what they are given, and draw for it. No template can name them."""
+"""Filters that return their argument, and draw steps for it. No template can name them."""
 
 
 class _Drawing(NodeTransformer):

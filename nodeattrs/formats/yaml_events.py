@@ -62,7 +62,7 @@ def _offset(event: Any) -> int:
 
 
 class _Named(NamedTuple):
-    """What an anchor names. height: the maps and lists that stand in one another; 0 for a scalar"""
+    """The value of an anchor. height: its depth in maps and lists, 0 for a scalar; size: its number of values"""
 
     data: Any
     parts: dict[Any, Mark]
@@ -123,7 +123,7 @@ class Builder:
     mark:      the mark of the root of `tree`
     documents: with the switch `takes_all`, (tree, mark) of each document; `tree` is None then
     warnings:  faults that do not stop reading, added by hooks
-    open:      while `run` reads, the maps and lists whose end it has not read yet, the outermost first
+    open:      the maps and lists that `run` is reading, the outermost first
 
     Switches, which a subclass sets:
     only_first:      read the first document alone. Without this and the next one, a second document is an error
@@ -179,7 +179,7 @@ class Builder:
         """Hook that is called before `<<` merges the map *entry* into a map; here it does nothing."""
 
     def unmerged(self, event: Any) -> Any:
-        """Hook that gives the key for `<<` whose value is neither a map nor a list of maps; here an error is raised."""
+        """Hook for a `<<` whose value is neither a map nor a list of maps; returns its key. Here it raises an error."""
         raise self.error("<< takes a map, or a list of maps", event)
 
     def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
@@ -265,7 +265,7 @@ class Builder:
             raise self.error("a second document begins here", event, hint="one file holds one document")
 
     def _end_document(self) -> bool:
-        """Keep the document where all are read. True: the text behind it is not read."""
+        """End a document; with `takes_all` it is kept. Returns whether the text after it is left unread."""
         if self.takes_all:
             self.documents.append((self.tree, self.mark))
             self.tree, self.mark = None, _NO_MARK
@@ -330,7 +330,7 @@ class Builder:
         self._place(self.aliased(named.data, event), event, named.parts)
 
     def _place(self, value: Any, event: Any, parts: dict[Any, Mark]) -> None:
-        """Give a finished value to what it stands in."""
+        """Put a finished value into the open map or list; without one it is the tree."""
         if not self.open:
             self.tree = value
             if self._marks:

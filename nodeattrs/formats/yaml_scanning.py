@@ -1,8 +1,8 @@
 """PyYAML's loader in Python, for texts that libyaml reads differently, or where PyYAML has no libyaml.
 
-Before each token, PyYAML's own loader looks at every place where a key may start, and each open bracket is such a
-place. So a text of a thousand brackets takes seconds. The places are in the order of the text, so this loader looks
-only at the first ones.
+Before each token, PyYAML's own loader looks at all places where a key may start, such as each open bracket. So a text
+of a thousand brackets takes seconds. The places are in the order of the text, so this loader looks only at the first
+ones.
 """
 
 from __future__ import annotations

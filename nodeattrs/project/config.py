@@ -434,9 +434,9 @@ def _puppet_version(fields: Fields) -> int | None:
 
 
 def read_fold(fields: Fields, *under: Any) -> PlainFold:
-    """The merge of plain files in a map of settings, such as [fold.NAME]; faults and unknown fields are noted in
-    *fields*.
+    """The merge of plain files in a map of settings, such as [fold.NAME]. A missing field has its default.
 
+    Faults and unknown fields are noted in *fields*.
     under: the path of the map; () for the root of a document
     """
     fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
@@ -481,9 +481,10 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def known_code(word: object) -> str:
-    """`str(word)`, if it is a code, the beginning of one (but not ""), the name of one, or "all".
+    """Check a word of --select or --ignore, and return it as text.
 
-    raises: BadArgument, with near names, for any other word
+    The word is a code, the name of one, the first characters of one, or "all".
+    raises: BadArgument, with near names, for "" and any other word
     cost:   if no imported module has such a code, all dialects are imported
 
     >>> known_code("NA12"), known_code("default-replaces")
@@ -729,7 +730,7 @@ _READ_AS_LAYERS = ("fold", "cloud-init")
 
 
 def _is_below(root: FilePath, text: str) -> bool:
-    """Whether a path as it is written is below the root, wherever its links lead."""
+    """Whether a path is below the root as it is written; links are not followed."""
     return FilePath(os.path.normpath(root / os.path.expanduser(text))).is_relative_to(os.path.normpath(root))
 
 
@@ -747,8 +748,9 @@ def _note_paths_outside(fields: Fields, root: FilePath) -> None:
 
 
 def leads_out(root: FilePath, text: str) -> bool:
-    """Whether a setting is a URL, or a path outside of both the repository and the border in force; links are
-    followed.
+    """Whether a setting is a URL, or a path outside of both the repository and the border in force.
+
+    Links are followed. Without a border, only a URL leads out.
     """
     path = root / os.path.expanduser(text)
     is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))

@@ -44,7 +44,7 @@ class Settings:
     warnings:   about settings that are probably not meant; complete after `folded` was read
     raises:     NotFound from the constructor, if the named repository does not exist
 
-    A nodeattrs.toml above *start* that belongs to another user is not used; `warnings` has a warning then.
+    The search skips a nodeattrs.toml above *start* that belongs to another user, with a warning.
     """
 
     def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
@@ -95,12 +95,11 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """The path or URL of the saved nodes.
+        """The path or URL of the saved nodes: from an option, a variable or nodeattrs.toml, else the usual place.
 
-        An option or variable names it, or nodeattrs.toml, relative to its repository. If none does, it is the usual
-        place.
-        raises: DocumentError, if a repository that is not trusted names a server or a place outside, or brings the
-                store itself
+        A path in nodeattrs.toml counts from its repository.
+        raises: DocumentError, for a repository that is not trusted, if it names a server or a place outside of it. Also
+                if the store at the usual place came with the repository
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
         if given:
@@ -170,16 +169,18 @@ def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]
 
 
 def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
-    """The sensitive paths of all settings that `settings_beside` finds; [] for none. raises: DocumentError"""
+    """The sensitive paths in all settings that `settings_beside` finds for the same arguments; [] for none.
+
+    raises: DocumentError
+    """
     return [path for one in settings_beside(named, *places) for path in one.sensitive]
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command that does not read a repository of Chef: one for each nodeattrs.toml, sorted
-    by folder; [] for none.
+    """The settings for a command that reads no repository of Chef: one `Config` a nodeattrs.toml, sorted by folder.
 
     A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above
-    the current folder or a place counts only if the user or root owns it.
+    the current folder or a place counts only if the user or root owns it. [] for none.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

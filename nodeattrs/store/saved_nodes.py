@@ -45,8 +45,7 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest: from disk if the file is unchanged, or from Git; None if neither has
-        it.
+        """The content with this digest, from the file on disk or from Git; None if neither has it.
 
         file:   the name, relative to the repository. A file outside of it, or of the border, is not read
         digest: the name that Git gives to the content, from `blob_name`. Git finds it under any file name
@@ -151,7 +150,7 @@ class SavedNode:
     where:     the store, for messages
     versions:  gives the files of the repository, to find the causes of values
     note:      a remark for the user, such as that origins are not known; "" for none
-    node:      the whole node. Reading it raises DocumentError if the node is damaged
+    node:      the whole node; raises DocumentError if the node is damaged
     normal:    another node, for the next run, with only name, environment, run-list and normal attributes
     """
 
@@ -293,7 +292,7 @@ def _any_element(path: Path) -> Path:
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
-    """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
+    """Set a normal attribute of a saved node; saves and returns a new revision.
 
     Missing maps on the way are made. A value that is set already is replaced.
     name:      the name of the node
@@ -327,7 +326,7 @@ def _has_secret(value: Any) -> bool:
 
 
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
-    """Remove a normal attribute of a saved node, and save that as a new revision, which is returned.
+    """Remove a normal attribute of a saved node; saves and returns a new revision.
 
     name:      the name of the node
     path:      at least one step, below the node's normal attributes

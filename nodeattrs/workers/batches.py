@@ -1,8 +1,8 @@
-"""Run a function over names in chunks, in this process, in worker processes, or on an executor such as a cluster.
+"""Run a function over names, in this process, in worker processes, or on an executor such as a cluster.
 
     for result in each(function, names, jobs=4): ...
 
-A worker does one chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
+A worker gets a chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
 imported only for its word. The module does not know what the function does with a name.
 
 Worker processes of this machine read from two pipes of the parent. A message in the first asks them to begin no further
@@ -144,10 +144,10 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
 
 
 def _carried_out(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-    """Carry out a task, and look for unreachable objects after it instead of in the middle of it.
+    """Carry out a task in a worker; Python collects garbage after the task and not during it.
 
-    What the first task has loaded lives as long as the worker, so it is not looked through again. With Python's usual
-    collector a run in which nothing changes takes 1.4 times as long.
+    Objects that the first task leaves are not looked through again. With Python's usual collector, a run in which
+    nothing changes takes 1.4 times as long.
     """
     gc.disable()
     try:
@@ -169,7 +169,7 @@ def _pass(_number: int, _frame: FrameType | None) -> None:
 
 
 PATIENCE_SECONDS = 20.0
-"""How long a cluster may take to answer, or to have a worker."""
+"""The time for a cluster to answer, and to get a worker."""
 
 _START = "on the machines: dask scheduler; dask worker tcp://HOST:8786"
 
@@ -231,7 +231,7 @@ def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
 
 
 def _made(module: str, name: str) -> Executor:
-    """The executor that a callable of a module makes. To name a module on the command line is to ask for its code."""
+    """Import a module, and call its callable *name*; returns the executor. raises: BadArgument, if it makes none"""
     try:
         executor = getattr(import_module(module), name)()
     except (ImportError, AttributeError, ValueError) as error:
@@ -305,7 +305,7 @@ def jobs_for(count: int) -> int:
 
 
 def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
-    """Yield `one(name)` for each name, computed by workers. The keywords are the arguments of `run_in_chunks`."""
+    """Yield `one(name)` for each name, computed by workers. how: the keyword arguments of `run_in_chunks`"""
     return run_in_chunks(partial(map, one), names, **how)
 
 
@@ -407,13 +407,16 @@ def _handed_out(
 
 
 def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Done]]:
-    """Wait a moment for a chunk to finish; returns the finished ones, with *in_order* only up to an unfinished one."""
+    """Wait a moment for a chunk to finish; returns the finished chunks.
+
+    in_order: True: only those before the first unfinished chunk
+    """
     wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
     return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
 
 
 def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
-    """Check the clock of a worker. raises: FleetError, where it differs: times of revisions would be wrong"""
+    """Compare the clock of a worker with ours. raises: FleetError, if they differ: times of revisions would be wrong"""
     if workers.elsewhere and not began - _SKEW < done.at < time.time() + _SKEW:
         raise FleetError(
             f"the clock of {done.host} is another one: {done.at - time.time():+.0f} seconds",

@@ -1,8 +1,8 @@
 """The types `File`, `Directory` and `Link`.
 
-A file is replaced as a whole, so that a power cut leaves the old file or the new one. What is not declared is not
-touched: a `File` without content is made only if `ensure` says so, and a link at its path stays. Content that may be
-secret is never shown, not as a diff and not in an error.
+A file is replaced as a whole: after a power cut the old file or the new one is there. Only what is declared is changed.
+A `File` without content is made only if `ensure` says so, and a link at its path stays. Neither a diff nor an error
+shows content that may be secret.
 """
 
 from __future__ import annotations
@@ -375,7 +375,7 @@ class Link(ResourceType):
 
 @contextlib.contextmanager
 def _found(site: Site, name: str) -> Iterator[tuple[FolderEntry | None, os.stat_result | None]]:
-    """What stands at a place; twice None where its folder is not there."""
+    """A context with (entry, its status); the status is None if nothing is there. Both are None without the folder."""
     with contextlib.ExitStack() as stack:
         try:
             entry = stack.enter_context(site.entry(name))
@@ -386,7 +386,7 @@ def _found(site: Site, name: str) -> Iterator[tuple[FolderEntry | None, os.stat_
 
 
 def _require_folder(site: Site, name: str) -> None:
-    """raises: FolderMissing, where a place has no folder, and nothing before it would make one"""
+    """raises: FolderMissing, if the folder of a path is missing, and no earlier resource would make it"""
     if not site.is_foreseen(name):
         with site.entry(name):
             pass

@@ -1,13 +1,13 @@
 """The tables of a store, transactions on them, and the search index. The SQL is what SQLite and PostgreSQL share.
 
 text      a document, a snapshot or facts, compressed, by the hash of its content; shared by revisions
-node      a name, and the number of its latest revision, which outlives a delete
+node      a name, and the number of its latest revision; a deleted node keeps its row
 revision  time, notes, and the texts of one save
 path, field, entry, word, part, part_entry, node_part
           the index. A document is divided into parts (`search.fields`); nodes with an equal part share it. A query
           goes from fields to paths, from paths and words to entries (values), to parts, to nodes. Numbers of rows
           are hashes under the key of the store, so that an attacker cannot make two equal.
-former    the parts that a node has had since the store was pruned
+former    the parts that nodes had before; pruning the store removes them
 
 Each value is a "?" in the SQL, so no value and no query becomes SQL text.
 """

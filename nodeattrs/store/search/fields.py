@@ -282,8 +282,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
     """(field, depth) for each field under which search finds a value at *steps*.
 
     Each key is a field; its depth is its place in the steps, counted from 1. Such a field also finds the map or list at
-    the key as a whole. If there are several keys, all of them joined by "_" are one more field, which finds only the
-    value; its depth is one more.
+    the key as a whole. Several keys joined by "_" are one more field. It finds only the value, and its depth is one
+    more.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]

@@ -80,7 +80,7 @@ class Pattern:
         return self.longest in folded and self._run.search(folded) is not None
 
     def is_name(self, name: str) -> bool:
-        """Whether the pattern names a field: by the same text, case included; with a wildcard or a phrase, by
+        """Whether the pattern names the field *name*. Plain text must be equal, case included; others match as in
         `in_text`.
         """
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
