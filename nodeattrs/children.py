@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.errors import TooMuch
 
-_KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "SYSTEMROOT")
+_KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 """Variables of the caller that a program of our own choice gets."""
 
 _SAFE_PATH = "PYTHONSAFEPATH"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -368,12 +369,10 @@ def _lock(handle: int, *, wait: bool = True) -> bool:
     raises: BlockingIOError, without *wait*, if another process has the lock
     """
     try:
-        import fcntl
-
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         raise
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
 

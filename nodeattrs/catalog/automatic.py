@@ -34,8 +34,6 @@ def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate,
 
 
 def _texts(value: Any) -> list[str]:
-    if value is None:
-        return []
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str)]
 
@@ -80,9 +78,8 @@ def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    command = _texts(parameters.get("command", title))[:1]
-    named = [*_texts(parameters.get("cwd"))]
-    for text in command:
+    named = _texts(parameters.get("cwd"))
+    for text in _texts(parameters.get("command", title))[:1]:
         named += [found.group() for found in _PATH.finditer(text)]
         named += [found.group(1) for found in _QUOTED.finditer(text)]
     for text in _lines(parameters.get("onlyif")) + _lines(parameters.get("unless")):

@@ -272,7 +272,7 @@ def may_have_comments(file: str) -> bool:
     >>> [may_have_comments(one) for one in ("web/tsconfig.base.json", ".vscode/settings.json", "a.json")]
     [True, True, False]
     """
-    folder, name = os.path.split(file.replace(os.sep, "/"))
+    folder, name = os.path.split(file)
     is_editors = os.path.basename(folder) == ".vscode" and name.endswith(".json")
     return is_editors or _NAMES.fullmatch(name) is not None
 

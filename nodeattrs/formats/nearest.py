@@ -30,8 +30,8 @@ def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
 
 
 def is_ours(file: str | os.PathLike[str]) -> bool:
-    """Whether the user of this process, or root, owns a file; True where the system has no users. raises: OSError"""
-    return not hasattr(os, "geteuid") or os.lstat(file).st_uid in (os.geteuid(), 0)
+    """Whether the user of this process, or root, owns a file; of a link, the link itself. raises: OSError"""
+    return os.lstat(file).st_uid in (os.geteuid(), 0)
 
 
 def work_tree_of(folder: Path) -> Path | None:

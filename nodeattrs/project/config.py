@@ -358,10 +358,10 @@ class RepositorySettings:
         return config
 
     def shown(self, path: FilePath) -> str:
-        """The name of a file in messages: relative to the root with slashes; as given for a file outside."""
+        """The name of a file in messages: relative to the root; as given for a file outside."""
         whole, start = os.path.normpath(path), os.path.join(self.root, "")
         inside = whole[len(start) :] if whole.startswith(start) else os.path.relpath(path, self.root)
-        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+        return str(path) if inside.startswith(os.pardir) else inside
 
 
 def _read_ruby(path: FilePath, file: str, kind: str) -> Document:
@@ -522,13 +522,14 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
 
 def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
     for key, given in fields.map(*under).items():
-        place = fields.locator.at((*under, key)).place or FILE
-        if fields.parsed((*under, key), given, partial(_rule, key)):
-            yield from read_rules({key: given}, partial(_at, place))
-
-
-def _at(place: str, _: Any) -> str:
-    return place
+        try:
+            (rule,) = read_rules({key: given})
+        except BadArgument as error:
+            is_setting = key in _KNOWN
+            hint = f"if the setting {key} is meant, write it above the first [table]" if is_setting else error.hint
+            fields.wrong((*under, key), error.message, hint)
+        else:
+            yield rule._replace(place=fields.locator.at((*under, key)).place or FILE)
 
 
 def _limit(name: str, most: Any) -> Limits:
@@ -595,15 +596,6 @@ def _inside(fields: Fields, path: Path) -> str:
         fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, OUTSIDE)
         return ""
     return named
-
-
-def _rule(key: str, given: Any) -> None:
-    try:
-        read_rules({key: given})
-    except BadArgument as error:
-        if key in _KNOWN:
-            error.hint = f"if the setting {key} is meant, write it above the first [table]"
-        raise
 
 
 _CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")

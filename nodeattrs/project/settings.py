@@ -79,7 +79,7 @@ class Settings:
         """
         layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
-            file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
+            file = os.path.join(self._found, FILE).removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
         if self.repository is not None and (document := self.repository.document) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found

@@ -224,10 +224,7 @@ def root_from(store: Store, root: str | os.PathLike[str]) -> str:
     place = store.describe()
     if "://" in place:
         return ""
-    try:
-        return os.path.relpath(root, os.path.dirname(os.path.abspath(place))).replace(os.sep, "/")
-    except ValueError:  # another drive
-        return ""
+    return os.path.relpath(root, os.path.dirname(os.path.abspath(place)))
 
 
 def _noted_root(store: Store, saved: Saved) -> str | None:

@@ -109,9 +109,6 @@ class Processes(Executor):
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT: a process that starts meanwhile inherits that, and `_begin` unblocks it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -139,8 +136,7 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
     # Ctrl-C reaches every process of a terminal. The parent decides what happens. Programs that a node starts do not
     # inherit a function, as they would inherit SIG_IGN.
     signal.signal(signal.SIGINT, _pass)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _carried_out(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import grp
 import hashlib
 import os
+import pwd
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -87,10 +89,10 @@ class _Placed(ResourceType):
         return mode
 
     def _uid(self) -> int:
-        return _number(self.owner, _uid_of, "user")
+        return _number(self.owner, lambda name: pwd.getpwnam(name).pw_uid, "user")
 
     def _gid(self) -> int:
-        return _number(self.group, _gid_of, "group")
+        return _number(self.group, lambda name: grp.getgrnam(name).gr_gid, "group")
 
     def _held(self, found: os.stat_result) -> list[Change]:
         """What differs in mode and owners."""
@@ -403,18 +405,6 @@ def _number(name: str | int | None, find: Callable[[str], int], kind: str) -> in
         return find(name)
     except KeyError:
         raise ResourceFailed(f"there is no {kind} {name}") from None
-
-
-def _uid_of(name: str) -> int:
-    import pwd  # not everywhere: asked for where an owner is named
-
-    return pwd.getpwnam(name).pw_uid
-
-
-def _gid_of(name: str) -> int:
-    import grp
-
-    return grp.getgrnam(name).gr_gid
 
 
 def _digest(content: bytes) -> str:

@@ -85,11 +85,6 @@ class Pattern:
         """
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
 
-    @property
-    def _is_anything(self) -> bool:
-        """Whether the pattern is "*" alone."""
-        return self.parts == (Pattern.ANY,)
-
 
 class Range(NamedTuple):
     """The value of a field term `[a TO b]`: the texts between two ends, by code points.
@@ -312,7 +307,7 @@ class _Parser:
         """The term of a word or a phrase; or, where it names a field, the operand behind its colon."""
         pattern = _phrase(text) if is_phrase else Pattern(tuple(_pieces(text)))
         if (is_phrase and is_value) or not self._has(_COLON):
-            is_every = field._is_anything and pattern._is_anything
+            is_every = field.parts == pattern.parts == (Pattern.ANY,)
             return Everything() if is_every else FieldTerm(field, pattern)
         if not is_value:
             return self._operand(pattern, True, depth)
