@@ -45,12 +45,11 @@ class Border:
     `for_one_answer` a copy with a `refused` of its own.
 
     roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
-    named:       absolute paths that the caller wrote, such as arguments of a command. Outside of the roots such a path
-                 may be a link, and anywhere it may be a pipe or a device. Inside the roots a link must not lead out of
-                 them
-    refused:     the existing paths outside that `fault` refused so far: a dict used as an ordered set, with None as
-                 values. A narrowed border uses the same dict
-    is_closed:   True: Python refuses to open paths outside; False: only readers that ask `is_outside` leave them out
+    named:       absolute paths that the caller wrote, such as arguments of a command. They may be outside of the roots,
+                 and may be pipes or devices. But a link below a root must not lead out of the roots
+    refused:     path -> None, for each existing path outside that `fault` refused so far. A narrowed border uses the
+                 same dict
+    is_closed:   True: Python refuses to open paths outside. False: it opens them, and `is_outside` tells readers
     has_machine: whether `admit_of_machine` adds folders of the user or machine, such as /etc/ansible, to the roots
     """
 

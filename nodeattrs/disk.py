@@ -173,12 +173,14 @@ class FolderEntry:
 
     Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`.
 
-    status:  of the name, as by `os.stat`; None if it does not exist
-    content: of a regular file
+    status:  the result of `os.stat`; None if the name does not exist
+    content: the content of a regular file
     special: a descriptor for writing to a device or pipe; None for a file or folder
-    target:  of a link
+    target:  the path that a link leads to
     replace, begin, link: write a file or link in place of an old one, in one step; `begin` returns its descriptor
     remove:  removes a file or link, if it exists
+    make_folder, remove_folder: make or remove an empty folder
+    chmod, chown: change the mode or the owners
     sweep:   removes temporary files of killed processes from the folder
     """
 
@@ -204,7 +206,7 @@ class FolderEntry:
     def special(self) -> int | None:
         """A descriptor for writing to a device, or to a pipe that a program reads. The caller closes it.
 
-        None for a file, a folder, a link to one of these, and a name that nothing has.
+        None for a file, a folder, a missing name, and a link to one of these.
         raises: OSError, for a socket, for a pipe that no program reads, and for a link to a device or to `/proc`
         """
         found = self.status()

@@ -33,11 +33,12 @@ class Cycle:
 
     graph:   the graph in which the cycle was found
     members: the numbers of the vertices, sorted by the names of their references
+    names:   the names of the members
+    path:    the numbers of the vertices on the walk that Puppet prints; computed when it is first read
+    ring:    the numbers of the vertices on a closed walk through members, often shorter; computed when it is first read
 
-    `path` is the walk that Puppet prints. `ring` is a closed walk through members, often shorter. Both have the numbers
-    of vertices, and are computed when they are first read. `names` has the names of all members.
-    The rest describes the ring. `text` is one line: "A => B => A". `reasons` lists (edge, reason, source line), and
-    `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
+    `text` is the ring in one line: "A => B => A". `reasons` lists (edge, reason, source line) for the edges of the
+    ring, and `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
     """
 
     graph: Graph
@@ -199,7 +200,9 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that reach a vertex a second time, where they end.
+    """A shortest walk from *start* that ends where it meets a vertex again; returns its vertices, the last one twice.
+
+    Of several walks of this length, it is the first one in the order of *neighbours*.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches

@@ -46,7 +46,7 @@ class ReferenceNotFound(NotFound):
     origins:         the source lines of the relationship
     hint:            a similar name, if there is one
 
-    The text of the error is `compile_message`. Without it, the text is `apply_message`; without both, it is *missing*.
+    The text of the error is `compile_message`, else `apply_message`, else *missing*.
     """
 
     entry = declared(

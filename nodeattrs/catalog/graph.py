@@ -54,7 +54,7 @@ class Graph:
     before, notify: the relationships that chains add: reference -> its targets
     refs:           position -> reference
     at:             reference -> position
-    edges:          the relationships as they are written, in order; the vertex of a container is its even number
+    edges:          the relationships as they are written, in order; a container has only its even vertex in them
     contents:       position of a container -> the positions of the resources directly in it
     count:          the number of vertices
     is_container:   position -> whether the resource is a container

@@ -31,18 +31,19 @@ class Catalog:
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
     resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
-    noop:     whether all resources without a no-op mode of their own are in no-op mode
+    noop:     the no-op mode of each resource that has none of its own
     chains:   the links of all chains, in order
     warnings: warnings about declarations
 
-    resources, get: all resources, virtual ones included; one by its reference, or None
+    resources: reference -> resource, virtual ones included
+    get:       a resource by its reference; None if it is not declared
     collected: the references that a collector finds
-    add:     declares a resource; returns its reference. raises: DuplicateResource, for a second resource with the same
-             reference or managed place
-    relate:  adds a chain such as `A -> B`, whose resources need not exist yet
-    depend:  adds a reference to a metaparameter of a declared resource, such as `require`
-    contain: puts a declared resource into one more container
-    plan:    a `Plan` of what was declared so far, which names missing resources; may be called again later
+    add:       declares a resource, and returns its reference. raises: DuplicateResource, for a second resource with the
+               same reference or managed place
+    relate:    adds a chain such as `A -> B`; its resources need not exist yet
+    depend:    adds a reference to a metaparameter of a declared resource, such as `require`
+    contain:   puts a declared resource into one more container
+    plan:      a `Plan` of what was declared so far; may be called again later
 
     >>> catalog = Catalog()
     >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
@@ -184,7 +185,7 @@ class Plan:
 
     faults:         the errors about missing resources and cycles; [] for none
     order:          the references of the resources, without containers, in the order of visiting
-    visit_order:    the vertices of the graph in this order. Both raise the first fault
+    visit_order:    the vertices of the graph in this order. Like `order`, it raises the first fault
     cycle_error:    returns the error about the cycles, and does not raise it
     noops:          reference -> whether the resource is in no-op mode
     warnings:       what is probably not meant
@@ -393,8 +394,9 @@ class Plan:
         return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
 
     def warnings(self) -> list[NodeattrsError]:
-        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed. [] for
-        none.
+        """The warnings of the catalog, and one for each container in no-op mode with contents that would be changed.
+
+        [] for none.
         """
         found = []
         for ref, resource in self.resources.items():

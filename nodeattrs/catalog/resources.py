@@ -29,10 +29,10 @@ class Resource:
     ref:        its reference
     kind:       "resource", or a container: "class", "define", "stage"
     within:     its direct containers, in order; None: Class[Main], and for a class Stage[main]
-    parameters: the parameters that were written; only the queries of collectors and differences read them
+    parameters: the parameters as written, for the queries of collectors and for comparisons of catalogs
     require, subscribe, before, notify: the references in these metaparameters
     auto:       automatic relations: metaparameter -> references; one counts only if it is in the catalog
-    virtual:    whether it is left out of the plan unless a collector of a chain finds it
+    virtual:    True: the plan has it only if a collector of a chain finds it
     tags:       its tags, for the queries of collectors
     noop:       the no-op mode that was written; None if none was written
     origin:     the line of the declaration; None if it is unknown

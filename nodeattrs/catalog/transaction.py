@@ -181,7 +181,6 @@ def apply_plan(
     site: Any = None,
     *,
     on_outcome: Callable[[Outcome], None] | None = None,
-    on_log: Callable[[LogLine], None] | None = None,
 ) -> Report:
     """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
@@ -189,11 +188,10 @@ def apply_plan(
     early, with `Report.interrupted`.
     site:       the argument for the methods of the subjects
     on_outcome: called with the result of each resource, after it was visited; None for none
-    on_log:     called with each message; None for none
-    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome* and *on_log*
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome*
     """
     order = plan.visit_order()
-    transaction = _Transaction(plan, site, on_log)
+    transaction = _Transaction(plan, site)
     report, graph = transaction.report, plan.graph
     start = time.perf_counter()
     visited = 0
@@ -212,10 +210,9 @@ def apply_plan(
 
 
 class _Transaction:
-    def __init__(self, plan: Plan, site: Any, on_log: Callable[[LogLine], None] | None) -> None:
+    def __init__(self, plan: Plan, site: Any) -> None:
         self.report = Report()
         self._site = site
-        self._on_log = on_log
         self._documented = plan.documented
         self._graph: Graph = plan.graph
         self._subjects = [plan.resources[ref].subject for ref in self._graph.refs]
@@ -387,10 +384,7 @@ class _Transaction:
         return True
 
     def _log(self, level: str, ref: str, text: str) -> None:
-        line = LogLine(level, ref, text)
-        self.report.log.append(line)
-        if self._on_log is not None:
-            self._on_log(line)
+        self.report.log.append(LogLine(level, ref, text))
 
 
 def _note_failure(outcome: Outcome, text: str) -> None:

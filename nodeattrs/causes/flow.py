@@ -48,6 +48,7 @@ _SHUFFLED = frozenset({"sorted", "reversed", "set", "frozenset", "filter", "isli
 """Calls that return elements of their arguments in any order."""
 _DOCUMENTS = frozenset({"read_json", "read_yaml", "read_toml", "data_bag_item", "load", "loads", "safe_load"})
 _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 class ParsedCode:
@@ -447,7 +448,8 @@ class Flow:
                 (code, one.value)
                 for code, definition in self._classes(node.value)
                 for one in code.scopes.attributes.get(node.attr, ())
-                if _defines(one.value) and (definition is None or self._is_in(code, one.value, definition))
+                if isinstance(one.value, _DEFINITIONS)
+                and (definition is None or self._is_in(code, one.value, definition))
             ]
         asked = self._further()
         asked._functions = True
@@ -687,10 +689,6 @@ def _reads(name: str, bound: Iterable[Binding]) -> bool:
     if name == "node":
         return any(words) or all(isinstance(one.value, ast.arg) for one in bound)
     return name in _LEVELS and (any(words) or not bound)
-
-
-def _defines(node: ast.AST) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
 
 
 def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:

@@ -251,7 +251,7 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
-    """The fields that a file in Ruby sets by literals, as the same document as from its form in JSON.
+    """Read a file of Chef in Ruby; the document has the fields that the same file in JSON would have.
 
     Some kinds of files may have values that are no literals; the document has a warning for each.
     The file is read at each call, and parsed once for each content. Each document has its own tree.

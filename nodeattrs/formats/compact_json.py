@@ -1,4 +1,4 @@
-"""Compact JSON in UTF-8, as the store writes and reads it."""
+"""Compact JSON in UTF-8, as the store writes it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,3 @@ def encoded(value: Any) -> bytes:
     '{"b":[1,null],"a":"\u00e9"}'
     """
     return _encode(value).encode("utf-8")
-
-
-def decoded(content: bytes) -> Any:
-    """Parse a JSON text. raises: ValueError, where it is none; RecursionError
-
-    >>> decoded(b'{"a": 18446744073709551616}')
-    {'a': 18446744073709551616}
-    """
-    return json.loads(content)

@@ -212,12 +212,10 @@ def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[La
     nested: the text between two keys in a name; "": a name is one key
     raises: BadArgument, for a variable below another one, and two of one path
     """
-    found = [dotenv_layer(one, prefix, nested) if _is_dotenv(one) else one for one in layers]
+    found = [
+        dotenv_layer(one, prefix, nested) if syntax_of(one.origin.at(()).file or "") == "env" else one for one in layers
+    ]
     return [*found, environment_layer(os.environ, prefix, nested)]
-
-
-def _is_dotenv(layer: Layer) -> bool:
-    return syntax_of(layer.origin.at(()).file or "") == "env"
 
 
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:

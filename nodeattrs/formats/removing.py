@@ -106,10 +106,6 @@ class _Open:
     count: int = 0
 
     @property
-    def wants_key(self) -> bool:
-        return self.is_map and self.key is None
-
-    @property
     def inside(self) -> tuple[str, ...]:
         return (*self.steps, self.key if self.is_map and self.key is not None else str(self.count))
 
@@ -127,22 +123,19 @@ def _entries(text: str) -> Iterator[_Entry]:
                 steps = open_[-1].inside if open_ else ()
                 open_.append(_Open(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
             elif isinstance(one, yaml.ScalarEvent) and _is_key(open_):
-                open_[-1].key, open_[-1].start = one.value, _index(one.start_mark)
+                open_[-1].key, open_[-1].start = one.value, one.start_mark.index
             elif isinstance(one, (yaml.ScalarEvent, yaml.CollectionEndEvent)):
                 # What is written in lines ends where the last thing in it does.
                 written = isinstance(one, yaml.ScalarEvent) or open_.pop().in_brackets
-                end = _index(one.end_mark) if written else end
+                end = one.end_mark.index if written else end
                 yield from _closed(open_, end)
     except yaml.YAMLError as error:
         raise _Odd from error
 
 
-def _index(mark: Any) -> int:
-    return int(mark.index)
-
-
 def _is_key(open_: list[_Open]) -> bool:
-    return bool(open_) and open_[-1].wants_key
+    """Whether the next event is a key of the innermost map."""
+    return bool(open_) and open_[-1].is_map and open_[-1].key is None
 
 
 def _closed(open_: list[_Open], end: int) -> Iterator[_Entry]:

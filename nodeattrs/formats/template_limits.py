@@ -482,7 +482,7 @@ class CountedEnvironment(SandboxedEnvironment):
         return safe_range(*bounds)
 
     def compile(self, source: Any, *args: Any, **named: Any) -> Any:
-        """Compile a template, with calls that draw on the budget added to its code.
+        """Compile a template; returns its code, in which calls draw on the budget.
 
         The seconds of the template begin when this returns. raises: TooMuch; TemplateSyntaxError
         """

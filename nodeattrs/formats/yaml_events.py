@@ -81,7 +81,7 @@ class Frame:
     key_offset: the offset of *key*
     height:     the depth of the values below it: 1 for a map or list that contains no other
     before:     how many values the budget still allowed when it began
-    under:      the (data, parts) that `<<` has merged, which the map's own keys override; None for none
+    under:      (data, parts) of the maps that `<<` has merged; the map's own keys override them. None for none
     merged:     the keys that `<<` has set; only a subclass that merges in place sets it
     step:       the key or index of the value that comes next; None if a key comes next
     """
@@ -111,8 +111,8 @@ class Frame:
 class Builder:
     """Builds one tree and its marks from a YAML text. Make an instance, call `run` once, and read `tree`.
 
-    A subclass has to override `scalar` and `key`, which give the value of a scalar and the key for a value. It may
-    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls these hooks.
+    A subclass has to override two hooks: `scalar` returns the value of a scalar, and `key` the key for a value. It may
+    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls the hooks.
     `error` returns, and does not raise, the error at an event. `constructed` gives the value of a scalar as PyYAML
     does.
 
@@ -126,8 +126,8 @@ class Builder:
     open:      the maps and lists that `run` is reading, the outermost first
 
     Switches, which a subclass sets:
-    only_first:      read the first document alone. Without this and the next one, a second document is an error
-    takes_all:       read all documents, into `documents`
+    only_first:      read the first document alone
+    takes_all:       read all documents, into `documents`. Without both switches, a second document is an error
     merges_in_place: `<<` overrides keys before it. False: each key of the map overrides what `<<` merges
     anchors_once:    an anchor that is set again is an error
     half_pairs:      half of a surrogate pair may be escaped. False: an error

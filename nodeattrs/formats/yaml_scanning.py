@@ -22,7 +22,10 @@ class Loader(yaml.SafeLoader):
         return next((key.token_number for key in self.possible_simple_keys.values()), None)
 
     def stale_possible_simple_keys(self) -> None:
-        """Forget the places that are too far away, or on another line. raises: ScannerError"""
+        """Forget the places of keys that are too far away, or on another line.
+
+        raises: ScannerError, if a key has to be at such a place
+        """
         while self.possible_simple_keys:
             level, key = next(iter(self.possible_simple_keys.items()))
             if key.line == self.line and self.index - key.index <= _LONGEST:

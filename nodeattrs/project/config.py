@@ -208,9 +208,9 @@ class ChefConfig(NamedTuple):
     """The table [chef], with values from Chef's own configuration for what it does not set.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: what a missing cookbook means. "error": a run fails. "warn": no check reports it. "own": as
-                       "warn", and only attributes below its own name count as set by it. "": a check reports it, no run
-                       fails
+    missing_cookbooks: what a missing cookbook means. "": a check reports it, and no run fails. "error": a run fails,
+                       too. "warn": no check reports it. "own": as "warn", and the cookbook may have set only attributes
+                       below its own name
     policy:            the policy of nodes that name none; "" for none
     policy_group:      the policy group of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none

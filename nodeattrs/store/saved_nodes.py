@@ -110,7 +110,7 @@ _WORD = "withheld"
 def withheld_in(saved: Saved) -> frozenset[Path]:
     """The paths of the markers that replace secrets in a saved node, in its document and its snapshot.
 
-    raises: DocumentError
+    A path begins below its level. An empty set for a node without secrets. raises: DocumentError
     """
     hides = saved.snapshot is not None and _WORD in repr(saved.snapshot)  # far quicker than restoring it
     slots = node_of(saved).slots.values() if hides else ()

@@ -50,9 +50,9 @@ from nodeattrs.workers.shipping import PackedRepository, unpack_once
 
 
 def without_processes() -> str:
-    """The reason why this system cannot have worker processes with a shared queue; "" where it can.
+    """The reason why this system cannot have worker processes with a shared queue; "" if it can.
 
-    The locks of a queue are files in /dev/shm, which some containers do not let a program write.
+    The locks of a queue are files in /dev/shm. Some containers do not let a program write there.
     """
     try:
         multiprocessing.get_context("fork").Lock()

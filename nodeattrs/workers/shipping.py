@@ -44,7 +44,8 @@ class PackedRepository(NamedTuple):
 def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
     """A SHA-256 of the paths and contents of a repository's files, in hexadecimal; equal for equal repositories.
 
-    but:    files and folders to leave out
+    Version control, caches and .nodeattrs do not count.
+    but:    the paths of more files and folders to leave out
     cost:   each file is read
     raises: FleetError, where a file cannot be read
     """

@@ -147,7 +147,7 @@ class File(_Placed):
     def check(self, site: Site) -> Sequence[Change]:
         """The differing properties: ensure, or content, mode and owners; [] for none.
 
-        raises: ResourceFailed, for a directory at the path; FolderMissing
+        raises: ResourceFailed, for a directory at the path; FolderMissing, for a new file without its folder
         """
         with _found(site, self.path) as (entry, found):
             if found is not None and stat.S_ISDIR(found.st_mode):

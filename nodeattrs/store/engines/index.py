@@ -86,7 +86,7 @@ class Transaction:
     `secret`, `packing` and `single_value` read one value, and raise StoreError if the store is damaged. Errors of the
     database are raised as they are.
 
-    types:   words of SCHEMA -> what this database writes for them. INTEGER makes the number the row number, which needs
+    types:   word of SCHEMA -> the SQL of this database for it. With INTEGER, the number is the row number, which needs
              no index
     numbers: SQL for a table with the column `value`, of the numbers that `as_value` packs into one value
     holds:   SQL for "the first text contains the second one"; {} is the hole for each text

@@ -89,7 +89,7 @@ class Store(ABC):
     change:         loads, changes and saves a node in one transaction
     names:          the names of all saved nodes, sorted
     history:        a list of the revisions of a node without content, the latest first; [] for a node that is not saved
-    revisions:      yields what `history` returns
+    revisions:      yields these revisions one by one
     latest:         yields (name, last revision) of each node
     search:         the names of the nodes that a query finds, sorted; [] for none
     texts:          the hashes of a node's content; [] for a node that is not saved
@@ -321,7 +321,10 @@ class Store(ABC):
         return [*self.revisions(name)]
 
     def revisions(self, name: str) -> Iterator[Revision]:
-        """Yield what `history` returns. raises: DocumentError, where a damaged revision is reached"""
+        """Yield the revisions of a node without their content, the latest first; none for a node that is not saved.
+
+        raises: DocumentError, when it reaches a revision whose notes are damaged
+        """
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
             sql = f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC"

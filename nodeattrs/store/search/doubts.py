@@ -27,10 +27,9 @@ _LOOKED_AT, _SOME = 50, 12
 
 
 def unknown_names(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """An error for each field and path of a query that no node has, with similar names; [] for none.
+    """Errors about fields and paths of a query that no node has, with similar names; they are returned, not raised.
 
-    They are not raised.
-
+    [] for none, and for an empty store.
     found: whether the query found a node. If it did, only queries with NOT or OR are checked
     at:    the time that was searched; None: the latest revisions
     cost:  one search for each term
