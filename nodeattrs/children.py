@@ -131,7 +131,7 @@ def _read(pipe: int, most_bytes: int, until: float) -> bytes:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a program; nothing where it has ended."""
+    """Kill a program, unless it has ended."""
     if child.poll() is None:
         child.kill()
         child.wait()

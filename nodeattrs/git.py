@@ -115,7 +115,7 @@ class Git:
             raise NotFound(f"{self.top / '.git'} leads to the repository of another folder", hint=hint)
 
     def _work_tree_named_by(self, own: Path) -> Path | None:
-        """The work tree that a Git folder names: one that `git worktree` has added, or that of a submodule."""
+        """The work tree that a Git folder names, if it is of `git worktree` or of a submodule; None for any other."""
         link = own / "gitdir"
         if link.is_file():
             return Path(os.path.realpath(link.read_text("utf-8", "surrogateescape").strip())).parent

@@ -79,7 +79,7 @@ class _OfPuppet:
 
 
 class _Row(NamedTuple):
-    """A resource as it is written, where, and its reference."""
+    """A resource of the JSON: its path, its reference, and its data as they are written."""
 
     path: Path
     ref: Ref

@@ -163,7 +163,7 @@ _LOOKS = 300_000
 
 
 def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
-    """The first of the shortest rings in the graph; *ring* where a limited search finds none that is shorter."""
+    """The first of the shortest rings; *ring* itself if a limited search finds no shorter one."""
     arriving = Counter(one for nexts in neighbours.values() for one in nexts)
     looks = _LOOKS
     for vertex in neighbours:
@@ -256,7 +256,7 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
 
 
 def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
-    """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
+    """The length of the shortest ring through *vertex*; None if it is more than *most*. Searched from both sides."""
     nexts, seen, far = neighbours, {vertex}, {vertex}
     others, met, beyond = behind, {vertex}, {vertex}
     for length in range(1, most + 1):

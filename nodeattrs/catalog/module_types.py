@@ -82,9 +82,9 @@ class _ModuleType:
     is_whole: bool = True
 
     def literal(self, text: str) -> Literal | None:
-        """The value of a Ruby expression for the current resource, as a literal; None where it cannot be read.
+        """The value of a Ruby expression for the current resource; None if the expression is not understood.
 
-        The value is None (nil) for a parameter that is not set.
+        The value in the literal is None (nil) for a parameter that is not set.
         """
         for pattern, answer in _EXPRESSIONS:
             found = pattern.fullmatch(text)

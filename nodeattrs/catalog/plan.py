@@ -228,7 +228,7 @@ class Plan:
         return realized
 
     def _bridged(self, operand: Operand, arrow: Arrow, found: dict[int, list[Ref]]) -> Iterable[Ref]:
-        """What an operand left of an arrow stands for: if it is empty, the operand left of it, and so on."""
+        """The references of an operand left of an arrow. An empty one stands for the operand left of it, and so on."""
         resolved = _resolved(operand, found)
         while not resolved and not self.documented and isinstance(operand, Collector) and operand.before:
             operand, earlier = operand.before

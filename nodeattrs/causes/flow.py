@@ -135,7 +135,7 @@ class Flow:
         self._exact = True
 
     def _further(self) -> Flow:
-        """A new tracer for another expression on the way, which counts its visits for this one."""
+        """A new tracer for another expression, of any value. Both share one limit of visits."""
         asked = Flow(ABSENT, self._imports, self._depth + 1)
         asked._left, asked._codes, asked._defined_by = self._left, self._codes, self._defined_by
         return asked
@@ -253,7 +253,7 @@ class Flow:
     _List = _Tuple = _Set = _elements
 
     def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
-        """A map or list literal as a source; where a value is computed from it, its parts."""
+        """A map or list literal as a source; if the value is only computed from it, the sources of its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
         elif self._value is ABSENT or isinstance(self._value, (dict, list)):
@@ -299,7 +299,7 @@ class Flow:
             yield from self._of(node.value, (*steps, *path))
 
     def _step(self, node: ast.expr) -> Any:
-        """The value of a key; SOME where it may have several."""
+        """The value of a key; SOME if it may have several values."""
         keys = self._keys(node)
         return keys[0] if len(keys) == 1 else SOME
 
@@ -401,7 +401,7 @@ class Flow:
             yield from self._built(code, definition, node.attr, path)
 
     def _module(self, node: ast.expr) -> ParsedCode | None:
-        """The module that an expression names."""
+        """The module that an expression names; None if it names none, or an unknown one."""
         if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).scope_of_name(node.id)) is None:
             return None
         for value, steps in scope.names[node.id]:

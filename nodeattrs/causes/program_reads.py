@@ -65,7 +65,7 @@ def _holds(node: ast.stmt, line: int) -> bool:
 
 
 def _may_skip(leaving: ast.stmt, line: int, every: Sequence[ast.stmt]) -> bool:
-    """Whether a return, break or continue before *line* leaves the function or loop that has that line, too."""
+    """Whether a return, break or continue before *line* leaves a function or loop around *line*."""
     kind = _FUNCTIONS if isinstance(leaving, ast.Return) else _LOOPS
     around = [node for node in every if isinstance(node, kind) and _holds(node, leaving.lineno)]
     return leaving.lineno < line and bool(around) and _holds(max(around, key=lambda node: node.lineno), line)

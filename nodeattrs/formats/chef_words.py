@@ -89,7 +89,7 @@ def _one(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None
 
 
 def _items(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A run-list: its items one by one, or lists of them."""
+    """Set a run-list, given as items or lists of items."""
     found = list(_flat(given))
     fields.put(field, [value for value, _ in found], offset, {index: mark for index, (_, mark) in enumerate(found)})
     fields.tree.get("env_run_lists", {}).pop("_default", None)
@@ -104,7 +104,7 @@ def _flat(given: list[Literal]) -> Any:
 
 
 def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """Run-lists by environment, `_default` among them."""
+    """Set a map of environment -> run-list, which must have `_default`."""
     value = given[0].value
     if not isinstance(value, dict) or "_default" not in value:
         raise _Wrong('needs a list for "_default", as in Chef')
@@ -126,7 +126,7 @@ def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) 
 
 
 def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A name with a version constraint, for the map of a field."""
+    """Add a name with its version constraint to the map of a field; "" for none."""
     (name, _), *asked = given
     if len(asked) > 1:
         raise _Wrong("takes one version constraint, as in Chef")
@@ -138,7 +138,7 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
 
 
 def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A run-list with a name: the name, then items one by one, or lists of them."""
+    """Add a named run-list to the map of a field: a name, then items or lists of items."""
     name, *items = given
     found = list(_flat(items))
     fields.tree.setdefault(field, {})[str(name.value)] = [value for value, _ in found]
@@ -147,7 +147,7 @@ def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) 
 
 
 def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A value at the end of keys: `default['a']['b'] = 1`."""
+    """Set a value below keys: `default['a']['b'] = 1`."""
     *keys, value = given
     if not keys or not all(isinstance(key.value, str | int) for key in keys):
         raise _Wrong("needs keys that are text")
@@ -163,7 +163,7 @@ def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> Non
 
 
 def _source(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A cookbook or an included policy: its name, perhaps a version constraint, and where it lies."""
+    """Add a cookbook or an included policy: name -> its version constraint and its path, "" for none."""
     name, *more = (one.value for one in given)
     asked = next((one for one in more if isinstance(one, str)), "")
     options = next((one for one in more if isinstance(one, dict)), {})
@@ -173,7 +173,7 @@ def _source(fields: _Fields, field: str, offset: int, given: list[Literal]) -> N
 
 
 def _nothing(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A word that says nothing of nodes."""
+    """Do nothing, for a word without meaning for nodes."""
 
 
 _HARMLESS = ("cookbook", "default_source")

@@ -146,7 +146,7 @@ class _RegexExpression(Expression):
     """An expression that the package `regex` has compiled."""
 
     def is_cheap(self, length: int) -> bool:
-        """Never: it has no estimate."""
+        """Always False, since its cost cannot be estimated."""
         return False
 
     def _run(self, text: str, method: str, *words: Any) -> Any:

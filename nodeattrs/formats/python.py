@@ -41,7 +41,7 @@ class _Part(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """An expression that runs where code sets values: a target, a call, an assignment in place.
+    """An expression that sets a value: the target of an assignment, a call, or an assignment such as `+=`.
 
     value: the expression of the value; for a call the call itself. None if the value is not written there
     """
@@ -182,7 +182,7 @@ def _settings(node: ast.AST) -> Iterator[_Setting]:
 
 
 def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Setting]:
-    """Each target with its value: those of `a, b = 1, {...}` are kept apart, those of `a, b = f()` have none."""
+    """Yield each target with its value. `a, b = 1, {...}` gives two; the targets of `a, b = f()` have no value."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield _Setting(target, value)
         return

@@ -23,7 +23,7 @@ WITHHELD = str(Sensitive(""))
 
 
 class _Entry(NamedTuple):
-    """Where an entry of a map stands: from its key to the end of what is written in its value."""
+    """The place of an entry of a map: from the start of its key to the end of its value."""
 
     path: tuple[str, ...]
     start: int
@@ -96,7 +96,7 @@ class _Odd(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A map or list whose end has not come yet: what leads to it, and the key that was read last, or the index."""
+    """A map or list whose end was not read yet: its path, and the last key, or the number of its elements so far."""
 
     is_map: bool
     in_brackets: bool

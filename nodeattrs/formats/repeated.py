@@ -286,7 +286,7 @@ def _npm(text: Text) -> Iterator[_Entry]:
 
 
 def _of_npm(text: Text, written: str, offset: int) -> Any:
-    """A key or value as npm takes it: what is in quotes is JSON where it can be; a comment is left out."""
+    """A key or value as npm reads it: a text in quotes as JSON, if it is valid; another one without its comment."""
     bare = written.strip()
     if bare[:1] not in ("'", '"') or bare[-1] != bare[0]:
         return _SIGN_OF_NPM.sub(lambda sign: sign[1] or "", bare).strip()

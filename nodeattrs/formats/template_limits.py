@@ -160,7 +160,7 @@ class _Meter:
         return total
 
     def look(self, value: Any) -> None:
-        """Draw for all that a value holds; for a short text or a number nothing. raises: TooMuch"""
+        """Draw steps for a value and everything in it; none for a short text or a number. raises: TooMuch"""
         kind = type(value)
         if kind is str:
             self.draw(len(value) // _SIGNS)
@@ -168,7 +168,7 @@ class _Meter:
             self.weigh([value])
 
     def made(self, value: Any) -> None:
-        """Draw for a value that was made; what it holds was there before. raises: TooMuch"""
+        """Draw steps for a new value, but not for the values in it, which existed before. raises: TooMuch"""
         if isinstance(value, (str, bytes)):
             self.draw(len(value) // _SIGNS)
         elif isinstance(value, _SIZED):
@@ -281,7 +281,7 @@ def _time_for(name: str, subject: Any, others: Sequence[Any], weight: int) -> in
 
 
 def _length(value: Any) -> int:
-    """The length of a text or list; of a map that of its longest value, or its own."""
+    """The length of a text or list; for a map, the largest of its own and those of its values; else 0."""
     if isinstance(value, dict):
         return max(len(value), *map(_length, value.values()), 0)
     return len(value) if isinstance(value, _SIZED) else 0
@@ -301,7 +301,7 @@ def _percent(text: Any, values: Any, weight: int) -> int:
 
 
 class _Fields(Formatter):
-    """A formatter whose fields are drawn for; the widths of some are fields themselves."""
+    """A formatter that draws steps for each field. It sees the width of a field after inner fields are filled in."""
 
     meter: _Meter
 
@@ -334,13 +334,13 @@ _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)
 
 
 class _Drawing(NodeTransformer):
-    """Puts the filters above into the tree of a template, where operators and loops work without a call."""
+    """Puts the filters above into the tree of a template: operators and loops make no calls that could be counted."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
 
     def _through(self, name: str, node: Any) -> Any:
-        """A node whose value is drawn for where it is evaluated, unless that is a constant."""
+        """The node with a filter that draws steps for its value; a constant is returned unchanged."""
         return node if isinstance(node, nodes.Const) else self._filter(name, node)
 
     def _filter(self, name: str, node: Any) -> Any:
@@ -389,7 +389,7 @@ class _Drawing(NodeTransformer):
 
 
 class _Code(CodeGenerator):
-    """Draws for the variables that a block is handed: where each is handed all, the code is as long as their square."""
+    """Draws steps for the variables that a block gets. If each gets all, code grows with the square of the template."""
 
     environment: CountedEnvironment
 
@@ -405,7 +405,7 @@ class _NativeCode(_Code, NativeCodeGenerator):
 
 @pass_context
 def _printed(context: Any, value: Any) -> Any:
-    """A value that is about to be a text; what is one already is drawn for where it is joined."""
+    """Return a value that is printed, and draw steps for it. Those for a text are drawn when it is joined."""
     if not isinstance(value, str):
         context.environment.meter.look(value)
     return value

@@ -128,7 +128,7 @@ def _fits(pattern: Path, path: Path) -> bool:
 
 
 def _skipped(pattern: Path, reached: set[int]) -> set[int]:
-    """The positions in a pattern that are reached, with those behind `**` that fits no further step."""
+    """The reached positions of a pattern, and those behind each `**` there, which may fit no step."""
     found, left = set(reached), [*reached]
     while left:
         at = left.pop()
@@ -339,7 +339,7 @@ class RepositorySettings:
         return self._with_chefs(config)
 
     def _with_chefs(self, config: Config) -> Config:
-        """*config* completed by Chef's own configuration; unchanged, with a warning, where that cannot be read."""
+        """*config* completed by Chef's own configuration; unchanged without one. One that cannot be read is a warning."""
         names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
         path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
         if path is None:

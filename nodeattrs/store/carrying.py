@@ -260,7 +260,7 @@ def _revision(record: JsonMap, noted: Noted) -> Revision | None:
 
 
 def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
-    """*saved* with markers in the place of secrets; document or snapshot as they are where they have no secret."""
+    """*saved* with markers in the place of secrets. A document or snapshot without a secret is unchanged."""
     if not sensitive:
         return saved
     document, snapshot = saved.document, saved.snapshot

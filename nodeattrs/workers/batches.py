@@ -128,7 +128,7 @@ def _is_stopped() -> bool:
 
 
 def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> None:
-    """Make this process a worker."""
+    """Make this process a worker: watch both pipes, and leave Ctrl-C to the parent."""
     global _stop_reader
     _stop_reader = stop
     restore_safe_path(safe_path_before)
@@ -348,14 +348,14 @@ def run_in_chunks(
 
 
 def _chunks(names: Iterable[_A]) -> Iterator[list[_A]]:
-    """The names, up to `CHUNK` of them at a time."""
+    """Yield the names in lists of at most `CHUNK`."""
     waiting = iter(names)
     while chunk := list(islice(waiting, CHUNK)):
         yield chunk
 
 
 def _until(stopping: Callable[[], bool], names: Iterable[_A]) -> Iterator[_A]:
-    """The names, until it is time to stop."""
+    """Yield the names until *stopping* returns True."""
     return takewhile(lambda _: not stopping(), names)
 
 

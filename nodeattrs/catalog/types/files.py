@@ -35,9 +35,9 @@ _MOST_DIFF_BYTES = 200_000
 
 @dataclass
 class _Placed(ResourceType):
-    """A file or directory at a path, with mode and owners.
+    """The base of `File` and `Directory`: a path, with mode and owners.
 
-    ensure: "present" (anything that exists at the path is enough), "absent", or None: as the type declares
+    ensure: "present", "absent" or None; the subclass says what each of them means
     """
 
     path: str
@@ -95,7 +95,7 @@ class _Placed(ResourceType):
         return _number(self.group, lambda name: grp.getgrnam(name).gr_gid, "group")
 
     def _held(self, found: os.stat_result) -> list[Change]:
-        """What differs in mode and owners."""
+        """A change for each difference in mode and owners; [] for none."""
         changes = []
         mode, have = self._mode(), stat.S_IMODE(found.st_mode)
         if mode is not None and mode != have:

@@ -178,10 +178,10 @@ class Transaction:
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
-def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
-    """Yield the items in lists of *count* at most; 0 means AT_ONCE."""
+def _lists_of(items: Iterable[Any], count: int = AT_ONCE) -> Iterator[list[Any]]:
+    """Yield the items in lists of at most *count*."""
     waiting = iter(items)
-    while some := list(islice(waiting, count or AT_ONCE)):
+    while some := list(islice(waiting, count)):
         yield some
 
 
@@ -231,11 +231,11 @@ class Index:
         return self._number(b"entry", f"{spelled}\n{kind}\n{text}".encode())
 
     def _words(self, path: int, entry: int, folded: str) -> list[tuple[int, int, int]]:
-        """The rows of the words of a casefolded text."""
+        """The rows of the table `word` for a casefolded text."""
         return [(self._number(b"word", word.encode()), path, entry) for word in set(_WORDS.findall(folded))]
 
     def _fields(self, paths: Iterable[tuple[int, Steps]]) -> list[tuple[int, str, int, int]]:
-        """The rows of the fields that show some paths."""
+        """The rows of the table `field` for some paths."""
         shown = [(path, name, depth) for path, steps in paths for name, depth in names_of(steps)]
         return [(self._number(b"field", name.encode()), name, path, depth) for path, name, depth in shown]
 
@@ -253,7 +253,7 @@ class Index:
         return {number: parts[number].entries() for number in sorted(parts.keys() - self._known("part", parts))}
 
     def _known(self, table: str, numbers: Collection[int]) -> set[int]:
-        """The numbers that a table has, of the given ones."""
+        """Those of the numbers that are ids in a table."""
         condition, wanted = self._transaction.condition_in("id", numbers)
         return {number for (number,) in self._transaction.all(f"SELECT id FROM {table} WHERE {condition}", wanted)}
 
@@ -393,7 +393,7 @@ class Index:
         return self._nodes_with(self._entries_of_field(condition), CHEF)
 
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
-        """The numbers of the nodes that have any of these entries. view: CHEF or OWN, the tree that has to have it"""
+        """The numbers of the nodes that have any of these entries in one of their trees. view: CHEF or OWN"""
         found: set[int] = set()
         for some in _lists_of(entries):
             # Two queries: for one, a planner with a wrong estimate of the parts would start from all nodes.
@@ -432,7 +432,7 @@ class Index:
         return [name for (name,) in rows if field.is_name(name)]
 
     def _shown_by(self, names: Iterable[str]) -> _Shown:
-        """The paths on which one of these fields is."""
+        """Number of a path -> (its steps, depths of these fields on it), for each path with one of the fields."""
         condition, wanted = self._transaction.condition_in(
             "f.id", [self._number(b"field", name.encode()) for name in names]
         )
@@ -472,8 +472,9 @@ class Index:
                     yield number
 
     def _candidates(self, value: Pattern, paths: Collection[int], is_keyed: bool) -> Iterator[Found]:
-        """The entries at some paths that may match; the caller checks. is_keyed: whether keys below a field may
-        match
+        """Yield the entries at some paths that may match; the caller checks each.
+
+        is_keyed: True: the pattern may match a key below a field, so all entries are yielded
         """
         condition, wanted = self._transaction.condition_in("path", paths)
         if is_keyed or not value.longest:

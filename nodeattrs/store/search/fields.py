@@ -236,7 +236,7 @@ def _entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
 
 
 def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
-    """The elements of a list; instead of an inner list, its elements. None for an empty map."""
+    """Yield the elements of a list, and for an inner list its elements; nothing for an empty map."""
     for inner in value:
         if isinstance(inner, list):
             yield from _elements(inner)
