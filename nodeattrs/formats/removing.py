@@ -123,14 +123,18 @@ def _entries(text: str) -> Iterator[_Entry]:
                 steps = open_[-1].inside if open_ else ()
                 open_.append(_Open(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
             elif isinstance(one, yaml.ScalarEvent) and _is_key(open_):
-                open_[-1].key, open_[-1].start = one.value, one.start_mark.index
+                open_[-1].key, open_[-1].start = one.value, _index(one.start_mark)
             elif isinstance(one, (yaml.ScalarEvent, yaml.CollectionEndEvent)):
                 # What is written in lines ends where the last thing in it does.
                 written = isinstance(one, yaml.ScalarEvent) or open_.pop().in_brackets
-                end = one.end_mark.index if written else end
+                end = _index(one.end_mark) if written else end
                 yield from _closed(open_, end)
     except yaml.YAMLError as error:
         raise _Odd from error
+
+
+def _index(mark: Any) -> int:
+    return int(mark.index)
 
 
 def _is_key(open_: list[_Open]) -> bool:

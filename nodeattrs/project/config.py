@@ -339,7 +339,7 @@ class RepositorySettings:
         return self._with_chefs(config)
 
     def _with_chefs(self, config: Config) -> Config:
-        """*config* completed by Chef's own configuration; unchanged without one. One that cannot be read is a warning."""
+        """*config* completed by Chef's own configuration; unchanged without one. An unreadable one is a warning."""
         names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
         path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
         if path is None:

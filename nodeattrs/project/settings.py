@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
@@ -30,7 +30,7 @@ _VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Setting of a call -> the environment variable for it; each is also an option of that name."""
 
 
-@taking(options=Mapping, environ=Mapping, start=A_PATH)
+@taking(options=Mapping, environ=Mapping)
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
@@ -39,22 +39,22 @@ class Settings:
     `store` is the path or URL of the saved nodes, by default the usual place.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
-    start:      the folder where the search for a nodeattrs.toml begins; it goes upwards
-    repository: the settings of the named repository, or else of the nearest one that the search finds; None for neither
+    repository: the settings of the named repository, else of the nearest one at or above the current folder; None for
+                neither
     warnings:   about settings that are probably not meant; complete after `folded` was read
     raises:     NotFound from the constructor, if the named repository does not exist
 
-    The search skips a nodeattrs.toml above *start* that belongs to another user, with a warning.
+    A nodeattrs.toml above the current folder that belongs to another user is not used; there is a warning then.
     """
 
-    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
+    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         self._given = [
             ({name: environ[variable] for name, variable in _VARIABLES.items() if environ.get(variable)}, "variable"),
             ({name: options[name] for name in _VARIABLES if options.get(name) is not None}, "option"),
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
-        self._found = None if named is not None else self._upwards(os.path.abspath(start))
+        self._found = None if named is not None else self._upwards(os.getcwd())
         place = self._found if named is None else named
         self.repository = None if place is None else RepositorySettings(place)
 

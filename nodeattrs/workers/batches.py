@@ -36,7 +36,7 @@ from importlib import import_module
 from itertools import chain, islice, takewhile
 from multiprocessing.connection import Connection
 from socket import gethostname
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs import border
@@ -135,7 +135,7 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
     threading.Thread(target=_exit_at_end, args=(end,), daemon=True).start()
     # Ctrl-C reaches every process of a terminal. The parent decides what happens. Programs that a node starts do not
     # inherit a function, as they would inherit SIG_IGN.
-    signal.signal(signal.SIGINT, _pass)
+    signal.signal(signal.SIGINT, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
@@ -158,10 +158,6 @@ def _exit_at_end(end: Connection) -> None:
     with suppress(OSError, EOFError):
         end.poll(None)
     os._exit(1)
-
-
-def _pass(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing."""
 
 
 PATIENCE_SECONDS = 20.0
