@@ -190,16 +190,18 @@ class Git:
             if one.size > most:
                 continue
             if waiting and size + one.size > _BATCH_BYTES:
-                yield from self._batch(waiting)
+                yield from self._batch(waiting, size)
                 waiting, size = [], 0
             waiting.append(one.id)
             size += one.size
         if waiting:
-            yield from self._batch(waiting)
+            yield from self._batch(waiting, size)
 
-    def _batch(self, ids: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _batch(self, ids: list[str], size: int) -> Iterator[tuple[str, bytes]]:
+        """Yield (id, content) of blobs that one process reads. size: their known bytes"""
         given = "".join(f"{one}\n" for one in ids).encode()
-        text = self._checked("cat-file", "--batch", given=given, most_bytes=2 * _BATCH_BYTES + 1000 * len(ids))
+        most_bytes = max(2 * _BATCH_BYTES, size) + 1000 * len(ids)
+        text = self._checked("cat-file", "--batch", given=given, most_bytes=most_bytes)
         at = 0
         for one in ids:
             end = text.index(b"\n", at)
@@ -207,9 +209,9 @@ class Git:
             if head[-1] == b"missing":
                 at = end + 1
                 continue
-            size = int(head[2])
-            yield one, text[end + 1 : end + 1 + size]
-            at = end + 2 + size
+            length = int(head[2])
+            yield one, text[end + 1 : end + 1 + length]
+            at = end + 2 + length
 
     def content(self, commit: str, path: str) -> bytes | None:
         """The content of a file of a commit; None where the commit lacks it, or it is larger than the budget's bytes.

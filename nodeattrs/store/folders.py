@@ -51,8 +51,8 @@ class ExportResult:
     nodes:   the number of exported nodes
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
-    kept:    the names of files that were not removed, though the store has no such node: they were edited, or another
-             program wrote them
+    kept:    the names of files that were not removed, though the store lacks their node or revision: they were edited,
+             or another program wrote them
     """
 
     nodes: int = 0
