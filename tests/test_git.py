@@ -145,7 +145,6 @@ class TestAHostileConfiguration:
 
         assert [one.path for one in files if one.id not in found] == ["large.json"]
 
-
     def test_a_blob_of_more_bytes_than_a_batch_is_read_where_the_budget_allows_it(self, repo: Path) -> None:
         size = 65_000_000
         (repo / "large.yaml").write_bytes(b"#" * size)
