@@ -49,7 +49,7 @@ class Border:
                  and may be pipes or devices. But a link below a root must not lead out of the roots
     refused:     path -> None, for each existing path outside that `fault` refused so far. A narrowed border uses the
                  same dict
-    is_closed:   True: Python refuses to open paths outside. False: it opens them, and `is_outside` tells readers
+    is_closed:   True: Python refuses to open paths outside. False: only readers that call `is_outside` leave them out
     has_machine: whether `admit_of_machine` adds folders of the user or machine, such as /etc/ansible, to the roots
     """
 

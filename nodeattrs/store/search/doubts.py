@@ -131,9 +131,10 @@ class NodesByValue:
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path; an empty set for none. None if the index cannot tell.
+        """The names of the nodes that read *value* at the path; an empty set for none.
 
-        The index cannot tell for a map, and for a list with maps or lists in it. Another list is compared as a whole.
+        None if the index has no answer: for a map, and for a list with maps or lists in it. Another list is compared as
+        a whole.
         value: JSON-able data, or the marker of a secret. ABSENT: the path is not set. A node is then found only if
                none of its paths has the last key of this path
         """
