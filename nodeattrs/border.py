@@ -1,9 +1,9 @@
 """The border of a repository: which files a command may read, whatever the files of the repository name.
 
-The settings, data files and links of a repository may name any path of the machine. While a border is in force, an
-audit hook (PEP 578) checks each file that Python opens and each folder that it lists. A path outside of the border is
-refused with `Outside`, an OSError, so a reader reports a file that cannot be read. A reader that can go on without the
-file asks `is_outside` or `is_layer_outside` first, and gives an unread layer.
+The settings, data files and links of a repository may name any path of the machine. While a border is in force, Python
+opens and lists no path outside of it: an audit hook (PEP 578) raises `Outside`. This is an OSError, so a reader handles
+the file like one that cannot be read. Some readers can go on without the file. They call `is_outside` or
+`is_layer_outside` first, and return an unread layer.
 
 The command line puts a border in force (`held`) where no code of the repository runs; code could open any file.
 """
@@ -45,12 +45,11 @@ class Border:
     `for_one_answer` a copy with a `refused` of its own.
 
     roots:       folders, as real paths; all that is below them is inside, except folders called `.git`
-    named:       absolute paths that the caller wrote, such as arguments of a command. Outside of the roots such a path
-                 may be a link, and anywhere it may be a pipe or a device. Inside the roots a link must not lead out of
-                 them
-    refused:     the existing paths outside that `fault` refused so far: a dict used as an ordered set, with None as
-                 values. A narrowed border uses the same dict
-    is_closed:   True: Python refuses to open paths outside; False: only readers that ask `is_outside` leave them out
+    named:       absolute paths that the caller wrote, such as arguments of a command. They may be outside of the roots,
+                 and may be pipes or devices. But a link below a root must not lead out of the roots
+    refused:     path -> None, for each existing path outside that `fault` refused so far. A narrowed border uses the
+                 same dict
+    is_closed:   True: Python refuses to open paths outside. False: only readers that call `is_outside` leave them out
     has_machine: whether `admit_of_machine` adds folders of the user or machine, such as /etc/ansible, to the roots
     """
 
@@ -99,11 +98,6 @@ class Border:
         """Whether a path may be read; nothing is noted in `refused`."""
         return not self._fault(os.path.abspath(path))
 
-    def _is_beyond(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a path exists and lies outside; nothing is noted in `refused`."""
-        whole = os.path.abspath(path)
-        return self._fault(whole) == REASON and os.path.lexists(whole)
-
     def _fault(self, whole: str) -> str:
         if _is_below(whole, self._libraries):
             return ""
@@ -150,11 +144,11 @@ def in_force() -> Border | None:
 def is_layer_outside(path: str | os.PathLike[str]) -> bool:
     """Whether a path exists and lies outside of the border in force; False without a border.
 
-    For readers that give an unknown layer in place of the file. The path is not noted as refused: the unknown layer
-    makes an answer uncertain only if the layer may change the answer.
+    For readers that return an unknown layer in place of the file. The path is not noted as refused, since the unknown
+    layer itself shows what is missing.
     """
-    border = _held.get()
-    return border is not None and border._is_beyond(path)
+    border, whole = _held.get(), os.path.abspath(path)
+    return border is not None and border._fault(whole) == REASON and os.path.lexists(whole)
 
 
 def is_outside(path: str | os.PathLike[str]) -> bool:
@@ -176,16 +170,16 @@ def note_refused(paths: Iterable[str]) -> None:
 
 
 def admit(*places: str | os.PathLike[str]) -> None:
-    """Add roots to the border in force, such as a folder that a variable of the caller names.
-
-    Nothing without a border. The border itself is changed.
-    """
+    """Add folders to the roots of the border in force, which is changed; does nothing without a border."""
     if (border := _held.get()) is not None:
         border.roots = (*border.roots, *map(os.path.realpath, places))
 
 
 def admit_of_machine(*places: str | os.PathLike[str]) -> None:
-    """Add roots of the user or machine, such as /etc/ansible, where the border in force allows it (`has_machine`)."""
+    """Add folders of the user or machine, such as /etc/ansible, to the roots of the border in force.
+
+    Does nothing without a border, and if its `has_machine` is False.
+    """
     if (border := _held.get()) is not None and border.has_machine:
         admit(*places)
 
@@ -194,7 +188,7 @@ def admit_of_machine(*places: str | os.PathLike[str]) -> None:
 def held(border: Border | None) -> Iterator[None]:
     """A context in which this border is in force, in place of any other one. None: no border is in force in the block.
 
-    It counts for the current context of `contextvars`. After the block the border before it is in force again.
+    It applies to the current context of `contextvars`. After the block, the earlier border is in force again.
     """
     if border is not None and not _Hook.is_there:
         sys.addaudithook(_hook)  # it cannot be removed; without a border it does nothing
@@ -209,7 +203,7 @@ def held(border: Border | None) -> Iterator[None]:
 def remove_folder(folder: str | os.PathLike[str]) -> None:
     """Remove a temporary folder of this process with its content; an error is ignored.
 
-    No border counts for it: a folder may be removed when its owner is freed, while another answer is computed.
+    The border in force does not apply: a folder may be removed while an answer for another repository is computed.
     """
     with held(None):
         shutil.rmtree(folder, ignore_errors=True)
@@ -217,7 +211,7 @@ def remove_folder(folder: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def widened(*roots: str | os.PathLike[str]) -> Iterator[None]:
-    """Within the block more folders are inside of the border in force; nothing changes without a border."""
+    """A context in which more folders are inside of the border in force; without a border it changes nothing."""
     border = _held.get()
     with held(None if border is None else border.narrowed(*border.roots, *roots)):
         yield
@@ -225,7 +219,7 @@ def widened(*roots: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def narrowed(*roots: str | os.PathLike[str]) -> Iterator[None]:
-    """Within the block the border in force is around these folders alone; nothing changes without a border."""
+    """A context in which only these folders are inside of the border in force; without a border it changes nothing."""
     border = _held.get()
     with held(None if border is None else border.narrowed(*roots)):
         yield
@@ -252,12 +246,12 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _reads_nothing(flags: object) -> bool:
-    """Whether a call of `open` makes a new file, empties the one that is there, or opens a folder to go on from it."""
+    """Whether a call of `open` only makes a new file, empties a file, or opens a folder."""
     if not isinstance(flags, int):
         return False
     return bool(flags & (os.O_TRUNC | os.O_DIRECTORY)) or flags & _NEW_FILE == _NEW_FILE
 
 
 def _is_step(path: object, flags: object) -> bool:
-    """Whether `nodeattrs.disk` opens a name in a folder that is open already: one step, and no link is followed."""
+    """Whether a call of `open` takes one step from an open folder without following a link, as in `nodeattrs.disk`."""
     return isinstance(path, str) and os.sep not in path and isinstance(flags, int) and bool(flags & os.O_NOFOLLOW)

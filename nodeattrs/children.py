@@ -1,8 +1,8 @@
 """Child processes: every program that nodeattrs starts is started here.
 
-A program that nodeattrs chooses, such as Git, gets the small environment that `environment` makes. With it, Python
-imports nothing from the current folder. A program that the caller names, such as an inventory script, gets the caller's
-environment, as the original tool gives it.
+A program that nodeattrs chooses, such as Git, gets a small environment (`environment`). With it, Python imports nothing
+from the current folder. A program that the caller names, such as an inventory script, gets the caller's environment, as
+from the original tool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.errors import TooMuch
 
-_KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "SYSTEMROOT")
+_KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
 """Variables of the caller that a program of our own choice gets."""
 
 _SAFE_PATH = "PYTHONSAFEPATH"
@@ -88,7 +88,7 @@ def run(
     most_bytes: it is killed once it has written more than this to standard output
     folder:     its working folder; None: the current one
     given:      its standard input
-    raises:     TooMuch, if it was killed; OSError and ValueError, as `start`
+    raises:     TooMuch, if it was killed; OSError, if it cannot be started; ValueError, for a null character in a word
     """
     until = time.monotonic() + seconds
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
@@ -111,10 +111,10 @@ def run(
 
 
 def _read(pipe: int, most_bytes: int, until: float) -> bytes:
-    """What comes out of a pipe, up to its end or one piece more than the limit.
+    """Read a pipe to its end, or until more than *most_bytes* are read.
 
-    until:  a moment of `time.monotonic`
-    raises: TimeoutError, where the end has not come by then, as where a child of the program keeps the pipe open
+    until:  a time of `time.monotonic`
+    raises: TimeoutError, if the pipe is still open then; a child of the program may keep it open
     """
     pieces, size = [], 0
     with selectors.DefaultSelector() as ready:
@@ -131,7 +131,7 @@ def _read(pipe: int, most_bytes: int, until: float) -> bytes:
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a program; nothing where it has ended."""
+    """Kill a program, unless it has ended."""
     if child.poll() is None:
         child.kill()
         child.wait()
@@ -144,11 +144,9 @@ def callers_safe_path() -> str | None:
 
 @contextlib.contextmanager
 def safe_path() -> Iterator[None]:
-    """A context manager: within the block PYTHONSAFEPATH is 1 in this process, so that its child processes get it.
+    """A context in which PYTHONSAFEPATH is 1 in this process; after it, the variable is as before.
 
-    After the block, the variable is as before.
-
-    For process pools of libraries: their Python processes then import nothing from the current folder.
+    Python processes that a library starts in the block import nothing from the current folder.
     """
     before = callers_safe_path()
     os.environ[_SAFE_PATH] = "1"
@@ -161,7 +159,7 @@ def safe_path() -> Iterator[None]:
 def restore_safe_path(before: str | None) -> None:
     """Set PYTHONSAFEPATH to a value of `callers_safe_path`; None removes it.
 
-    A process of a pool calls it, so that programs that it starts get the variable as the caller has it.
+    A process of a pool calls it. Programs that the process starts then get the caller's value.
     """
     if before is None:
         os.environ.pop(_SAFE_PATH, None)

@@ -117,8 +117,9 @@ def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> 
 
 
 def kind(code: str, *names: str, cause: str, example: str, way_out: str) -> Kind:
-    """Declare a code for a kind, the last of *names*; the class or kinds before it share the code.
+    """Declare a code, and return the kind with the last of *names*. A class or kinds before it share the code.
 
+    cause, example, way_out: texts of the entry; see `Code`
     raises: ValueError, for a code that another entry has; KeyError, for a code with an unknown beginning
     """
     return other_kind(names[-1], declared(code, *names, cause=cause, example=example, way_out=way_out))

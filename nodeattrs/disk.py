@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -126,7 +127,7 @@ class _Walk:
             raise LeadsOut(errno.EXDEV, self._link)
 
     def _into(self, step: str, make: bool) -> list[str]:
-        """Into a folder; or, where it is a link, the steps that it stands for."""
+        """Open the folder *step* and return []; for a link, return the steps of its target instead."""
         shown = f"{self._open[-1][1]}/{step}"
         try:
             self._open.append((os.open(step, _FOLDER | os.O_NOFOLLOW, dir_fd=self.folder), shown))
@@ -172,12 +173,14 @@ class FolderEntry:
 
     Each method asks the disk again and follows no link. All methods may raise OSError, except `sweep`.
 
-    status:  of the name, as by `os.stat`; None if it does not exist
-    content: of a regular file
+    status:  the result of `os.stat`; None if the name does not exist
+    content: the content of a regular file
     special: a descriptor for writing to a device or pipe; None for a file or folder
-    target:  of a link
+    target:  the path that a link leads to
     replace, begin, link: write a file or link in place of an old one, in one step; `begin` returns its descriptor
     remove:  removes a file or link, if it exists
+    make_folder, remove_folder: make or remove an empty folder
+    chmod, chown: change the mode or the owners
     sweep:   removes temporary files of killed processes from the folder
     """
 
@@ -194,7 +197,7 @@ class FolderEntry:
             return None
 
     def content(self) -> bytes:
-        """The content of a regular file. raises: OSError, if nothing, a link or anything else has the name"""
+        """The content of a regular file. raises: OSError, also for a link and any other kind of file"""
         with open(open_unfollowed(self.name, os.O_RDONLY | os.O_NONBLOCK, self.folder), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
@@ -203,7 +206,7 @@ class FolderEntry:
     def special(self) -> int | None:
         """A descriptor for writing to a device, or to a pipe that a program reads. The caller closes it.
 
-        None for a file, a folder, a link to one of these, and a name that nothing has.
+        None for a file, a folder, a missing name, and a link to one of these.
         raises: OSError, for a socket, for a pipe that no program reads, and for a link to a device or to `/proc`
         """
         found = self.status()
@@ -234,11 +237,11 @@ class FolderEntry:
         return os.readlink(self.name, dir_fd=self.folder)
 
     def replace(self, content: bytes, mode: int, uid: int = -1, gid: int = -1) -> None:
-        """Write a file; a file or link there is replaced. Readers see the old or the new file, whole.
+        """Write a file; a file or link there is replaced. Readers see the whole old file or the whole new one, also
+        after a power cut.
 
-        So they do after a power cut: the file and its folder are flushed.
-
-        uid, gid: owner and group; -1 leaves them to the system
+        uid, gid: owner and group; -1: the system chooses
+        raises:   OSError; the name is unchanged then
         """
         os.close(self.begin(content, mode, uid, gid))
 
@@ -316,7 +319,7 @@ class FolderEntry:
     # --- temporary files ------------------------------------------------------------
 
     def _beside(self) -> tuple[str, int]:
-        """A new file beside it, under a lock that shows other processes that this one lives."""
+        """Make a temporary file in the folder; returns its name and descriptor. Its lock ends with this process."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)
@@ -350,7 +353,7 @@ def _own(handle: int, uid: int, gid: int) -> None:
 
 @contextlib.contextmanager
 def _listed(folder: int) -> Iterator[int | None]:
-    """The folder once more, to be flushed or listed; None where that is not allowed, though writing there is."""
+    """A context with a descriptor of the folder that can be listed and flushed; None without the right to read it."""
     try:
         handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
     except PermissionError:
@@ -363,20 +366,21 @@ def _listed(folder: int) -> Iterator[int | None]:
 
 
 def _lock(handle: int, *, wait: bool = True) -> bool:
-    """Whether it is ours now, as far as the file system has locks. raises: BlockingIOError, without *wait*"""
-    try:
-        import fcntl
+    """Lock an open file for this process. Returns False where the file system has no locks.
 
+    raises: BlockingIOError, without *wait*, if another process has the lock
+    """
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         raise
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
 
 
 def _sweep(folder: int, name: str) -> None:
-    """Remove a temporary file, unless who writes it lives; a link goes by the file that was made with it."""
+    """Remove a temporary file, unless the process that made it lives. The lock of a link is on the file beside it."""
     with contextlib.suppress(OSError):
         keeper = name.removesuffix(".link")
         try:

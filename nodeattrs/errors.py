@@ -1,7 +1,7 @@
 """Every error this library raises.
 
-The text of an error says what could not be done, where, who set each side, and the way out if there is one. The same
-facts are attributes, so a program need not parse the text.
+The text of an error says what could not be done, and where. It names the source of each side, and the way out if there
+is one. The same facts are attributes, so a program need not parse the text.
 
     NodeattrsError
     ├── AttributeIsReadOnly       (also TypeError)      a write through a merged view
@@ -66,14 +66,15 @@ class NodeattrsError(Exception):
 
     message:      one sentence
     path:         the steps to the attribute; None if the error is about no attribute
-    origins:      who set each side, as objects that print as "file:line (who)"; the text does not have them
+    origins:      the source of each side; each prints as "file:line (who)". The text does not have them
     details:      further lines
     hint:         what the user can do, one line; None for nothing
     kind:         a word for one of several reasons for which the class is raised; "" for a class with one reason
-    may_be_there: True: something was not found, but a place that was not read may have it
-    entry:        the declaration of its code; by default that of the base class
+    may_be_there: True: the thing was not found, but an unread place may have it
+    entry:        the declaration of its code; a subclass may inherit it
+    code:         the code, such as "NA0102"
 
-    `code` is the code, such as "NA0102". `coded()` is the text with the code after its first line.
+    `coded()` returns the text with the code after its first line.
     """
 
     entry = declared(
@@ -171,7 +172,7 @@ class NoSuchElement(NoSuchAttribute, IndexError):
 
 
 class TypeConflict(NodeattrsError, TypeError):
-    """A step into, or a value stored into, a text, a number or a list that has no such place."""
+    """A path leads into a text or a number, or into a list by a key that is no index."""
 
     entry = declared(
         "NA0104",
@@ -183,7 +184,7 @@ class TypeConflict(NodeattrsError, TypeError):
 
 
 class NullInTheWay(TypeConflict):
-    """A step into, or a value stored into, null or a path that is not set."""
+    """A path leads into null, or below a path that is not set."""
 
     entry = declared(
         "NA0105",
@@ -267,7 +268,7 @@ class UnknownName(NodeattrsError, AttributeError):
 
 
 class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
-    """A word of cookbook files, such as `default`, is used outside of a run, or in the wrong sort of file."""
+    """A word of cookbook files, such as `default`, was used outside of a run or in the wrong kind of file."""
 
     entry = declared(
         "NA0109",
@@ -395,7 +396,7 @@ class TooMuch(DocumentError):
     limit:   its name: "steps", "values", "bytes", "depth" or "seconds"
     facts:   further keyword arguments of `DocumentError`, such as *file* and *hint*
 
-    `located` returns a copy with another place, and without details.
+    `located` returns a copy for another place, without details.
     """
 
     entry = declared(

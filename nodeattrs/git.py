@@ -1,6 +1,6 @@
 """Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
 
-It gives the files, contents, commits, remotes and ignored files of a repository, and changes nothing in it. Each call
+The module reads the files, contents, commits, remotes and ignored files of a repository, and changes nothing. Each call
 runs a Git process; nothing is cached.
 """
 
@@ -85,9 +85,10 @@ class Git:
     remotes:  the URLs in the repository's configuration
     blame:    the output of `git blame --porcelain`
 
-    raises: NotFound, if Git is not installed, if the folder lies in no repository, or if `.git` belongs to another one.
-            Methods raise NotFound if Git cannot be started, TooMuch if it writes or takes too much, and NoRevision for
-            an unknown commit
+    raises: the constructor: NotFound, if Git is not installed, the folder lies in no repository, or its `.git` belongs
+            to another folder.
+            Methods: NotFound, if Git cannot be started; TooMuch, if Git writes or takes too much; NoRevision, for an
+            unknown commit
     """
 
     def __init__(self, folder: Path) -> None:
@@ -114,7 +115,7 @@ class Git:
             raise NotFound(f"{self.top / '.git'} leads to the repository of another folder", hint=hint)
 
     def _work_tree_named_by(self, own: Path) -> Path | None:
-        """The work tree that a Git folder names: one that `git worktree` has added, or that of a submodule."""
+        """The work tree that a Git folder names, if it is of `git worktree` or of a submodule; None for any other."""
         link = own / "gitdir"
         if link.is_file():
             return Path(os.path.realpath(link.read_text("utf-8", "surrogateescape").strip())).parent
@@ -143,8 +144,9 @@ class Git:
         return found.output.decode().strip()
 
     def fork_of(self, one: str, other: str) -> str:
-        """The id of the last common ancestor of two commits. raises: NoRevision, if they have no common ancestor, or
-        for a commit that is not known
+        """The id of the last common ancestor of two commits.
+
+        raises: NoRevision, if they have no common ancestor, and for an unknown commit
         """
         found = self._run("merge-base", one, other)
         if found.code:
@@ -164,9 +166,12 @@ class Git:
 
         raises: NoRevision; TooMuch, for a listing of more than 64 MB
         """
-        rows = self._checked("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0")
+        return self._listed("-r", commit)
+
+    def _listed(self, *words: str) -> list[Blob]:
+        """The entries that `git ls-tree` lists for these arguments. raises: NoRevision, TooMuch"""
         found = []
-        for row in filter(None, rows):
+        for row in filter(None, self._checked("ls-tree", "-l", "-z", "--full-tree", *words).split(b"\0")):
             head, _, path = row.partition(b"\t")
             mode, kind, mark, size = head.decode().split()
             found.append(Blob(mode, kind, mark, os.fsdecode(path), int(size) if size.isdigit() else 0))
@@ -185,16 +190,18 @@ class Git:
             if one.size > most:
                 continue
             if waiting and size + one.size > _BATCH_BYTES:
-                yield from self._batch(waiting)
+                yield from self._batch(waiting, size)
                 waiting, size = [], 0
             waiting.append(one.id)
             size += one.size
         if waiting:
-            yield from self._batch(waiting)
+            yield from self._batch(waiting, size)
 
-    def _batch(self, ids: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _batch(self, ids: list[str], size: int) -> Iterator[tuple[str, bytes]]:
+        """Yield (id, content) of blobs that one process reads. size: their known bytes"""
         given = "".join(f"{one}\n" for one in ids).encode()
-        text = self._checked("cat-file", "--batch", given=given, most_bytes=2 * _BATCH_BYTES + 1000 * len(ids))
+        most_bytes = max(2 * _BATCH_BYTES, size) + 1000 * len(ids)
+        text = self._checked("cat-file", "--batch", given=given, most_bytes=most_bytes)
         at = 0
         for one in ids:
             end = text.index(b"\n", at)
@@ -202,9 +209,9 @@ class Git:
             if head[-1] == b"missing":
                 at = end + 1
                 continue
-            size = int(head[2])
-            yield one, text[end + 1 : end + 1 + size]
-            at = end + 2 + size
+            length = int(head[2])
+            yield one, text[end + 1 : end + 1 + length]
+            at = end + 2 + length
 
     def content(self, commit: str, path: str) -> bytes | None:
         """The content of a file of a commit; None where the commit lacks it, or it is larger than the budget's bytes.
@@ -212,15 +219,11 @@ class Git:
         path:   below the root of the work tree
         raises: NoRevision
         """
-        rows = self._checked("ls-tree", "-l", "-z", "--full-tree", commit, "--", path).split(b"\0")
-        for row in filter(None, rows):
-            mode, kind, mark, size = row.partition(b"\t")[0].decode().split()
-            if kind == "blob" and size.isdigit():
-                return dict(self.contents([Blob(mode, kind, mark, path, int(size))])).get(mark)
-        return None
+        files = [one for one in self._listed(commit, "--", path) if one.kind == "blob"]
+        return next((content for _, content in self.contents(files)), None)
 
     def _tracks(self, name: str) -> bool:
-        """Whether the index has a file, by its name in the folder that the repository was found from."""
+        """Whether the index has the file *name* of the folder that the constructor was given."""
         return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
 
     def ignored(self) -> set[str]:
@@ -283,7 +286,7 @@ class Git:
 
 
 def is_tracked(file: str | os.PathLike[str]) -> bool:
-    """Whether Git tracks a file; False where it lies in no work tree, or Git cannot be asked. Runs some processes."""
+    """Whether Git tracks a file; False if it lies in no work tree, or Git cannot be run. cost: some processes"""
     place = Path(os.path.abspath(file))
     folder = Path(os.path.realpath(place.parent))
     if work_tree_of(folder) is None:

@@ -1,4 +1,4 @@
-"""The repositories that the caller trusts, so that their settings may run programs and name any file.
+"""The repositories that the caller trusts: their settings may run programs and name any file.
 
 The caller trusts a repository with `nodeattrs trust DIR`, or names it in NODEATTRS_TRUST. The list is
 nodeattrs/trusted.json in the user's configuration. Each entry is the real path of a folder and its owner.
@@ -20,8 +20,7 @@ VARIABLE = "NODEATTRS_TRUST"
 def is_trusted(folder: str | os.PathLike[str]) -> bool:
     """Whether NODEATTRS_TRUST names a folder, or the list of trusted repositories has it.
 
-    An entry of the list does not count if the folder has another owner since. Folders below a trusted folder are not
-    trusted by that.
+    An entry of the list does not count if the folder has another owner now. A folder below a trusted one is not.
 
     raises: DocumentError, for a list that cannot be read
     """
@@ -52,8 +51,8 @@ def trust(folder: str, *, remove: bool = False) -> str:
 
     The list is written anew. A repository that is in the list already is added again with its present owner.
 
-    raises: NotFound, for a folder that does not exist, for a folder to be removed that is not in the list, and without
-            a home folder; DocumentError, for a list that cannot be read; OSError
+    raises: NotFound, for a folder that does not exist, and without a home folder. With *remove*, NotFound for a folder
+            that is not in the list. DocumentError, for a list that cannot be read; OSError
     """
     real, file = os.path.realpath(folder), _file()
     if not os.path.isdir(real) and not remove:

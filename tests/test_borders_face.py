@@ -117,7 +117,6 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: checked(REPOSITORY, "yes"),
         lambda: Settings(3, {}),
         lambda: Settings({}, 3),
-        lambda: Settings({}, {}, 3),
     ],
     "budget": [
         lambda: limited(3).__enter__(),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.core.budget import Limits, limited
 from nodeattrs.dialects.chef.blame import blame
 from nodeattrs.dialects.chef.repository.repository import commit_of
 from nodeattrs.errors import NotFound, TooMuch
@@ -143,6 +144,16 @@ class TestAHostileConfiguration:
         found = dict(Git(repo).contents(files))
 
         assert [one.path for one in files if one.id not in found] == ["large.json"]
+
+    def test_a_blob_of_more_bytes_than_a_batch_is_read_where_the_budget_allows_it(self, repo: Path) -> None:
+        size = 65_000_000
+        (repo / "large.yaml").write_bytes(b"#" * size)
+        git(repo, "add", "large.yaml")
+        git(repo, "commit", "-qm", "large")
+        with limited(Limits(bytes=2 * size)):
+            content = Git(repo).content("HEAD", "large.yaml")
+        assert content is not None
+        assert len(content) == size
 
 
 class TestWhereDotGitLeads:

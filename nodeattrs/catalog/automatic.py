@@ -1,7 +1,7 @@
 """The automatic relations of Puppet's own types: a file requires its directory and owner, a command the files it names.
 
-The relations are candidates: the graph leaves out those to resources that are not in the catalog, or are related
-already. They were learned from the edges that Puppet 7.23 gives compiled catalogs (`tests/oracles/catalog_modules.py`).
+The relations are candidates. The graph leaves out those whose resource is not in the catalog, or is related already.
+They were learned from the edges that Puppet 7.23 gives compiled catalogs (`tests/oracles/catalog_modules.py`).
 """
 
 from __future__ import annotations
@@ -24,29 +24,28 @@ _QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
 
 
 def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate, ...]:
-    """The automatic relations of a resource: candidates that it requires, where the catalog has them.
+    """The references that a resource requires automatically, if the catalog has them. Of a `FirstOf` one counts.
 
-    () for a type that is not one of Puppet's own, or relates nothing.
+    () for a type without automatic relations, and for a type that is not one of Puppet's own.
+    kind: the type; upper and lower case are the same
     """
     found = _TYPES.get(kind.lower())
     return tuple(found(title, parameters)) if found else ()
 
 
 def _texts(value: Any) -> list[str]:
-    if value is None:
-        return []
     values = value if isinstance(value, list) else [value]
     return [one for one in values if isinstance(one, str)]
 
 
 def _lines(value: Any) -> list[str]:
-    """Command lines; of one that is a list of words the first."""
+    """The texts in a list of command lines; of a line that is a list of words, the first word."""
     values = value if isinstance(value, list) else [value]
     return [text for one in values for text in _texts(one)[:1]]
 
 
 def _who(kind: str, value: Any) -> Iterator[str]:
-    """Users and groups by name; a number names none."""
+    """Yield a reference for each user or group in *value*; numbers are left out."""
     for name in _texts(value):
         if not name.isdigit():
             yield f"{kind}[{name}]"
@@ -79,9 +78,8 @@ def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    command = _texts(parameters.get("command", title))[:1]
-    named = [*_texts(parameters.get("cwd"))]
-    for text in command:
+    named = _texts(parameters.get("cwd"))
+    for text in _texts(parameters.get("command", title))[:1]:
         named += [found.group() for found in _PATH.finditer(text)]
         named += [found.group(1) for found in _QUOTED.finditer(text)]
     for text in _lines(parameters.get("onlyif")) + _lines(parameters.get("unless")):
@@ -125,12 +123,12 @@ def files_below(mount: str, paths: Iterable[str]) -> list[str]:
 
 
 def is_known(kind: str) -> bool:
-    """Whether this module has all automatic relations of a type, as it does for the types that every agent has."""
+    """Whether this module knows all automatic relations of a type; True for the types that every Puppet agent has."""
     return kind.lower() in _TYPES or kind.lower() in _NONE
 
 
 def can_refresh(kind: str) -> bool:
-    """Whether a type that every agent has reacts to a refresh; False for any other type."""
+    """Whether a type reacts to a refresh; False for a type that not every Puppet agent has."""
     return kind.lower() in ("exec", "mount", "package", "service")
 
 

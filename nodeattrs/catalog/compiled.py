@@ -27,7 +27,7 @@ from nodeattrs.puppet.references import Ref, capitalised
 _KINDS = {"class": "class", "defined_type": "define", "Class": "class", "Stage": "stage"}
 _WRAPPED = ("catalog", "data")
 _NAME = {"File": "path", "Concat": "path", "Tidy": "path"}
-"""What names a resource beside its title: for other types `name`."""
+"""Type -> the parameter that names a resource, too; for other types it is `name`."""
 _NO_PARAMETERS = {*RELATIONS, "alias", "noop", "stage"}
 
 
@@ -36,15 +36,16 @@ def compiled_catalog(
 ) -> Catalog:
     """The Catalog in the JSON of a catalog that Puppet compiled. Virtual and exported resources are left out.
 
-    locator: gives the line of each entry of the JSON, for messages; resources have the lines of their manifests
-    types:   types of modules, for their automatic relations; `catalog.warnings` names types that may relate more
+    locator: gives the line of an entry of the JSON. It is the origin of a resource without a line of a manifest
+    file:    the name of the JSON in messages
+    types:   types of modules, for their automatic relations. `Catalog.warnings` names types that may relate more
     raises:  DocumentError, where *tree* is no compiled catalog; DuplicateResource
     """
     return _Compiled(tree, locator, file, types).catalog()
 
 
 def without_notices(text: str) -> str:
-    """The output of `puppet catalog compile` with its notices before the JSON replaced by empty lines.
+    """The output of `puppet catalog compile` without its notices: the lines before the JSON become empty lines.
 
     Line numbers stay the same. A text without JSON is returned unchanged.
     """
@@ -60,7 +61,7 @@ def is_compiled(tree: Any) -> bool:
 
 
 def _unwrapped(tree: Any) -> tuple[Any, Path]:
-    """The catalog in what a tool has put around it, and the way there."""
+    """(catalog, its path in *tree*): some tools put the catalog into a list or a map."""
     path: Path = ()
     if isinstance(tree, list) and len(tree) == 1:
         tree, path = tree[0], (0,)
@@ -78,7 +79,7 @@ class _OfPuppet:
 
 
 class _Row(NamedTuple):
-    """A resource as it is written, where, and its reference."""
+    """A resource of the JSON: its path, its reference, and its data as they are written."""
 
     path: Path
     ref: Ref
@@ -142,7 +143,7 @@ class _Compiled:
         return self._ref(edge[f"{name}_type"], str(edge.get(f"{name}_title")))
 
     def _aliases(self) -> Iterator[tuple[str, Ref]]:
-        """The other names of resources, but those that are titles of their own."""
+        """Yield (other name, reference) of each resource; names that are the title of a resource are left out."""
         titles = {row.ref for row in self._rows}
         for row in self._rows:
             kind, parameters = row.data["type"], row.data.get("parameters", {})
@@ -241,7 +242,7 @@ def _origin(row: Mapping[str, Any]) -> Origin | None:
 
 
 def _flat(value: Any) -> Sequence[Any]:
-    """What stands in a value, which may be none, and in lists of it."""
+    """The elements of a value, with those of inner lists; () for None. Another value is the only element."""
     if not isinstance(value, list):
         return () if value is None else (value,)
     return [inner for one in value for inner in (_flat(one) if isinstance(one, list) else (one,)) if inner is not None]
@@ -252,7 +253,7 @@ def _flag(value: Any) -> bool | None:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter with what rich data says of it: a secret is one, other kinds are as they are written."""
+    """The value of a parameter; each secret in it (Puppet's rich data) becomes a Sensitive."""
     if isinstance(value, dict):
         if value.get("__ptype") == "Sensitive":
             return Sensitive(value.get("__pvalue"))

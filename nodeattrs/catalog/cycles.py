@@ -24,7 +24,7 @@ from nodeattrs.core.claim import Origin
 Neighbours = Mapping[int, Sequence[int]]
 
 _MOST = 40
-"""Members of a ring that are shown, and edges: a hundred thousand cannot be read."""
+"""The most members and edges of a ring that are shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,12 @@ class Cycle:
 
     graph:   the graph in which the cycle was found
     members: the numbers of the vertices, sorted by the names of their references
+    names:   the names of the members
+    path:    the numbers of the vertices on the walk that Puppet prints; computed when it is first read
+    ring:    the numbers of the vertices on a closed walk through members, often shorter; computed when it is first read
 
-    `path` is the walk that Puppet prints. `ring` is a closed walk through members, often shorter. Both have the numbers
-    of vertices, and are computed when they are first read. `names` has the names of all members.
-    The rest describes the ring. `text` is one line: "A => B => A". `reasons` lists (edge, reason, source line), and
-    `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
+    `text` is the ring in one line: "A => B => A". `reasons` lists (edge, reason, source line) for the edges of the
+    ring, and `lines` yields these as texts. `breaks` lists the written relationships whose removal breaks the ring.
     """
 
     graph: Graph
@@ -162,7 +163,7 @@ _LOOKS = 300_000
 
 
 def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
-    """The first of the shortest rings in the graph; *ring* where a limited search finds none that is shorter."""
+    """The first of the shortest rings; *ring* itself if a limited search finds no shorter one."""
     arriving = Counter(one for nexts in neighbours.values() for one in nexts)
     looks = _LOOKS
     for vertex in neighbours:
@@ -174,7 +175,7 @@ def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
 
 
 def _short_ring(neighbours: Neighbours, start: int, most: int) -> tuple[list[int], int]:
-    """A shortest ring through *start* of at most so many edges, if there is one; and at how many edges it looked."""
+    """(shortest ring through *start*, number of edges looked at); [] where no ring has at most *most* edges."""
     before, level, looks = {start: start}, [start], 0
     for _ in range(most):
         waiting, level = level, []
@@ -199,7 +200,9 @@ def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
-    """The first of the shortest walks from *start* that reach a vertex a second time, where they end.
+    """A shortest walk from *start* that ends where it meets a vertex again; returns its vertices, the last one twice.
+
+    Of several walks of this length, it is the first one in the order of *neighbours*.
 
     neighbours: vertex -> the next vertices, in order; each vertex can be reached from each other one
     cost:       at most vertices times edges; nearly linear with short rings or few branches
@@ -230,9 +233,10 @@ def first_lasso(neighbours: Neighbours, start: int) -> list[int]:
 
 
 def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict[int, int], int]:
-    """The shortest ring through each vertex where a lasso may close, and the length of the shortest lasso.
+    """(vertex -> length of the shortest ring through it, length of the shortest lasso).
 
-    Rings that are too long to matter are left out. A lasso closes at its start, or where two edges arrive.
+    Only vertices where a lasso may close are in the map: its start, and those at which two edges arrive. Rings that are
+    too long for the shortest lasso are left out.
     """
     best = len(neighbours) + 1
     rings: dict[int, int] = {}
@@ -252,7 +256,7 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
 
 
 def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
-    """The length of the shortest ring through *vertex*, if it is at most *most*; searched from both sides."""
+    """The length of the shortest ring through *vertex*; None if it is more than *most*. Searched from both sides."""
     nexts, seen, far = neighbours, {vertex}, {vertex}
     others, met, beyond = behind, {vertex}, {vertex}
     for length in range(1, most + 1):
@@ -269,7 +273,7 @@ def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) ->
 
 
 def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dict[int, int]:
-    """How many edges the shortest lasso has that begins at each vertex, as far as it is at most *most*."""
+    """Vertex -> the number of edges of the shortest lasso from it; without vertices where it is more than *most*."""
     levels: dict[int, list[int]] = {}
     for vertex, ring in rings.items():
         levels.setdefault(ring, []).append(vertex)
@@ -285,9 +289,9 @@ def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dic
 
 
 def _note_reached(distance: dict[int, int], behind: Neighbours, vertex: int, most: int) -> None:
-    """Note in *distance* how far each vertex is from *vertex*, where no vertex that was reached before is nearer.
+    """Update *distance* for a newly reached vertex: vertex -> its distance to the nearest reached one.
 
-    Distances above *most* are of no interest.
+    Distances above *most* are left out.
     """
     level, far = [vertex], 0
     distance[vertex] = 0

@@ -109,7 +109,7 @@ def _relations(before: Plan, after: Plan, both: set[str]) -> Iterator[ChangedRel
 
 
 def _edges(plan: Plan, both: set[str]) -> dict[tuple[Ref, Ref], tuple[str, Origin | None]]:
-    """Who comes before whom, and why, of parallel edges the first."""
+    """(first, then) -> (reason, line) for each edge between two resources in *both*; of parallel edges the first."""
     graph, found = plan.graph, {}
     for edge in reversed(graph.edges):
         ends = graph.refs[edge.source >> 1], graph.refs[edge.target >> 1]

@@ -1,12 +1,12 @@
-"""A catalog as plain data: `resources` in catalog order, and `chains` as texts.
+"""Read a catalog from plain data: `resources` in catalog order, and `chains` as texts.
 
     {"settings": {"noop": false},
      "resources": [{"type": "File", "title": "/etc/ntp.conf", "notify": ["Service[ntpd]"]},
                    {"type": "Service", "title": "ntpd", "refreshable": true}],
      "chains": ["Package <| |> -> File <| |>"]}
 
-Fields of a resource beside these: kind, in, require, subscribe, before, auto, virtual, noop, tags;
-`path` and `target` of a File make automatic relations. All others are there for queries.
+A resource may also have kind, in, require, subscribe, before, auto, virtual, noop and tags. `path` and `target` of a
+File make automatic relations. Queries and *subject_of* use other fields.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def catalog_from(
     locator: Locator | None = None,
     file: str | None = None,
 ) -> Catalog:
-    """The catalog that plain data describes, with resources and chains; see the module for the form.
+    """The catalog that plain data describes: a map with "resources", "chains" and "settings", each optional.
 
     subject_of: makes from the entry of a resource the object that can apply it; None: nothing can be applied
     locator:    gives the line of each entry

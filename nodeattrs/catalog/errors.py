@@ -6,11 +6,11 @@
     ├── ResourceFailed                                a resource that cannot be brought into its state
     ├── RefreshComesLater                             a warning: a timing that is not Puppet's
     ├── NoopDoesNotReach                              a warning: a class in no-op whose contents are not
-    ├── MoreRelations                                 a warning: of a type only its Ruby could say what it relates
+    ├── MoreRelations                                 a warning: a type with relations that only its Ruby knows
     └── NotFound
         └── ReferenceNotFound                         a relationship with a resource that is not there
 
-`DependencyCycle` and `ReferenceNotFound` say what Puppet says and, below it, why.
+`DependencyCycle` and `ReferenceNotFound` also have the message of Puppet.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ReferenceNotFound(NotFound):
     origins:         the source lines of the relationship
     hint:            a similar name, if there is one
 
-    The text of the error is `compile_message`. Without it, the text is `apply_message`; without both, it is *missing*.
+    The text of the error is `compile_message`, else `apply_message`, else *missing*.
     """
 
     entry = declared(
@@ -148,7 +148,7 @@ class RefreshComesLater(NodeattrsError):
 
 
 class NoopDoesNotReach(NodeattrsError):
-    """A container in no-op mode with resources that are not in no-op mode and would be changed."""
+    """A container is in no-op mode, but some of its resources are not, and would be changed."""
 
     entry = declared(
         "NA0607",

@@ -1,9 +1,9 @@
-"""The relationship graph: which resource waits for which, which refreshes which, and why; and the order from it.
+"""The relationship graph: the resources that wait for others or refresh others, with reasons; and their order.
 
 Vertices are numbers. The resource at position i of the catalog has the vertex 2 i. A container has two: the anchor 2 i
-at its beginning, and the anchor 2 i + 1 at its end. Edges are kept in the order in which Puppet makes them, parallel
-edges included, since the paths that Puppet shows depend on this order. The graph grows linearly: a class of n resources
-before a class of m costs 2 (n + m) + 1 edges.
+at its beginning, and the anchor 2 i + 1 at its end. Edges are in the order in which Puppet makes them, and parallel
+edges are kept: the paths that Puppet shows depend on both. The graph grows linearly: a class of n resources before a
+class of m costs 2 (n + m) + 1 edges.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ByChain(NamedTuple):
 
 
 Chained = Mapping[str, Sequence[ByChain]]
-"""What chains add to one metaparameter, by the resource that it is a metaparameter of."""
+"""Reference -> the relationships that chains add to one metaparameter of this resource."""
 
 
 class Edge(NamedTuple):
@@ -54,7 +54,7 @@ class Graph:
     before, notify: the relationships that chains add: reference -> its targets
     refs:           position -> reference
     at:             reference -> position
-    edges:          the relationships as they are written, in order; the vertex of a container is its even number
+    edges:          the relationships as they are written, in order; a container has only its even vertex in them
     contents:       position of a container -> the positions of the resources directly in it
     count:          the number of vertices
     is_container:   position -> whether the resource is a container
@@ -93,7 +93,7 @@ class Graph:
                         self.edges.append(Edge(2 * index, 2 * self.at[ref], relation in _REFRESHING, "chain", chain))
 
     def _automatic(self, resources: Sequence[Resource]) -> None:
-        """A candidate counts if it is in the catalog and nothing lies between the two yet, in either direction."""
+        """Add the automatic relations. A candidate counts if it is in the catalog, and no edge connects both yet."""
         related = {(edge.source, edge.target) for edge in self.edges}
         for index, resource in enumerate(resources):
             for relation in RELATIONS if resource.auto else ():
@@ -135,7 +135,7 @@ class Graph:
         return out
 
     def _divided(self) -> tuple[list[list[Edge]], dict[int, list[Edge]], dict[int, list[Edge]]]:
-        """The edges between two resources, by their source; those into a container, and those out of one."""
+        """(source -> edges between two resources, target -> edges into a container, source -> edges out of one)."""
         is_container = self.is_container
         out: list[list[Edge]] = [[] for _ in range(2 * len(is_container))]
         incoming: dict[int, list[Edge]] = {}

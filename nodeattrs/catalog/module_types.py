@@ -57,7 +57,7 @@ def _part(text: str, found: re.Match[str]) -> str | None:
 
 @dataclass(slots=True)
 class _Field:
-    """A parameter of a type, as far as that matters to its value."""
+    """A parameter of a type: whether it names the resource, whether Ruby alters its value, and its default."""
 
     is_name: bool = False
     is_altered: bool = False
@@ -82,9 +82,9 @@ class _ModuleType:
     is_whole: bool = True
 
     def literal(self, text: str) -> Literal | None:
-        """The value of a Ruby expression for the current resource, as a literal; None where it cannot be read.
+        """The value of a Ruby expression for the current resource; None if the expression is not understood.
 
-        The value is None (nil) for a parameter that is not set.
+        The value in the literal is None (nil) for a parameter that is not set.
         """
         for pattern, answer in _EXPRESSIONS:
             found = pattern.fullmatch(text)
@@ -125,7 +125,7 @@ class ModuleTypes:
     The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first asked for.
     `relations` gives the automatic relations of a resource: "require" -> references. `can_refresh` says whether a type
     reacts to a refresh. For an unknown type they give {} and False. Call `warnings` after `relations`: it also names
-    the types that `relations` could only read in part.
+    the types that `relations` could read only in part.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:
@@ -161,9 +161,9 @@ class ModuleTypes:
         return one is not None and _REFRESH.search(one.ruby.text.text) is not None
 
     def warnings(self, kinds: Iterable[str]) -> Iterator[MoreRelations]:
-        """Yield one warning for all types that no folder has, and one for each type that was not read completely.
+        """Yield warnings about types: one for all that no folder has, and one for each that was read only in part.
 
-        Call it after `relations`: only what `relations` met is known to be unread.
+        Call it after `relations`, which finds the parts that cannot be read.
         kinds: the types of the resources in the catalog; no warning is about another type
         """
         names = sorted(kind.lower() for kind in kinds)
@@ -179,7 +179,7 @@ class ModuleTypes:
                 yield MoreRelations(message, details=[self._unread[name]])
 
     def _related(self, kind: str, block: Call) -> list[str]:
-        """The names that a block computes for the current resource; [] and a note where only Ruby could say."""
+        """The names that a block computes for the current resource; [] and a note in `_unread` if only Ruby could."""
         try:
             return list(_names(block.result().value))
         except DocumentError as error:
@@ -223,7 +223,7 @@ def _type_in(text: Text) -> _ModuleType:
 
 
 def _named(call: Call) -> tuple[str | None, dict[str, Any]]:
-    """The name that a call begins with, and its options; no name where only Ruby could say."""
+    """(first argument, options) of a call; None for a first argument other than text, or if only Ruby knows it."""
     try:
         first, *others = [literal.value for literal in call.arguments()] or [None]
     except DocumentError:

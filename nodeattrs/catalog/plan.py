@@ -27,23 +27,23 @@ _PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' fil
 
 
 class Catalog:
-    """The declared resources in catalog order, and the links of the chains. The order of the calls of `add` is Puppet's
-    priority.
+    """The declared resources, and the links of the chains. Catalog order is the order of the calls of `add`.
 
     `catalog["File[/a]"]` is a resource (raises: KeyError), and `in` looks for a reference. Iteration gives the
     resources and not the references. `Class[Main]` and `Stage[main]` are there from the start.
-    noop:     whether all resources without a no-op mode of their own are in no-op mode
+    noop:     the no-op mode of each resource that has none of its own
     chains:   the links of all chains, in order
     warnings: warnings about declarations
 
-    resources, get: all resources, virtual ones included; one by its reference, or None
+    resources: reference -> resource, virtual ones included
+    get:       a resource by its reference; None if it is not declared
     collected: the references that a collector finds
-    add:     declares a resource; returns its reference. raises: DuplicateResource, for a second resource with the same
-             reference or managed place
-    relate:  adds a chain such as `A -> B`, whose resources need not exist yet
-    depend:  adds one reference, which need not exist yet, to a parameter such as `require` of a declared resource
-    contain: puts a declared resource into one more container
-    plan:    a `Plan` of what was declared so far, which names missing resources; may be called again later
+    add:       declares a resource, and returns its reference. raises: DuplicateResource, for a second resource with the
+               same reference or managed place
+    relate:    adds a chain such as `A -> B`; its resources need not exist yet
+    depend:    adds a reference to a metaparameter of a declared resource, such as `require`
+    contain:   puts a declared resource into one more container
+    plan:      a `Plan` of what was declared so far; may be called again later
 
     >>> catalog = Catalog()
     >>> service = catalog.add(Resource(Ref("Service[ntpd]")))
@@ -98,8 +98,8 @@ class Catalog:
     def add(self, resource: Resource) -> Ref:
         """Declare a resource; returns its reference.
 
-        `Class[Main]` and `Stage[main]` exist from the start. One declaration of each is accepted and replaces it; its
-        `within` is set to the containers of the replaced one.
+        `Class[Main]` and `Stage[main]` exist from the start, and may be declared once all the same. The declaration
+        replaces the resource and gets its `within`.
         raises: DuplicateResource, if the reference is declared already, or another resource has the same `manages`;
                 BadArgument, for an unknown `kind`
         """
@@ -138,11 +138,11 @@ class Catalog:
             self.chains.append(RelationLink(link, link_text(link), origin))
 
     def depend(self, ref: str, on: str, origin: Origin | None = None, relation: str = "require") -> None:
-        """Add the reference *on* to the metaparameter *relation* of a declared resource, as Puppet's function `require`
-        does.
+        """Add a reference to a metaparameter of a declared resource, as Puppet's function `require` does.
 
-        It is added again if it is there already; *on* need not exist yet.
-        origin:   the line that says so; None if it is unknown
+        ref:      the declared resource
+        on:       the reference to add; it need not exist yet. It is added again if it is there already
+        origin:   the line of the relationship; None if it is unknown
         relation: "require", "subscribe", "before" or "notify"
         raises:   KeyError, if *ref* is not declared
         """
@@ -185,7 +185,7 @@ class Plan:
 
     faults:         the errors about missing resources and cycles; [] for none
     order:          the references of the resources, without containers, in the order of visiting
-    visit_order:    the vertices of the graph in this order. Both raise the first fault
+    visit_order:    the vertices of the graph in this order. Like `order`, it raises the first fault
     cycle_error:    returns the error about the cycles, and does not raise it
     noops:          reference -> whether the resource is in no-op mode
     warnings:       what is probably not meant
@@ -228,7 +228,7 @@ class Plan:
         return realized
 
     def _bridged(self, operand: Operand, arrow: Arrow, found: dict[int, list[Ref]]) -> Iterable[Ref]:
-        """What an operand left of an arrow stands for: if it is empty, the operand left of it, and so on."""
+        """The references of an operand left of an arrow. An empty one stands for the operand left of it, and so on."""
         resolved = _resolved(operand, found)
         while not resolved and not self.documented and isinstance(operand, Collector) and operand.before:
             operand, earlier = operand.before
@@ -307,8 +307,7 @@ class Plan:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph of all relationships, automatic ones included; relationships with missing resources are left
-        out."""
+        """The graph of all relationships, automatic ones included, without those to missing resources."""
         return Graph(list(self.resources.values()), self.before, self.notify)
 
     @cached_property
@@ -321,8 +320,7 @@ class Plan:
         return [] if len(self._ordered) == self.graph.count else cycles_of(self.graph, self._ordered)
 
     def faults(self) -> list[NodeattrsError]:
-        """The errors for which the catalog cannot be applied: missing references, then one for each cycle; [] for
-        none."""
+        """The faults of the catalog: an error for each missing reference, then one for each cycle; [] for none."""
         return [*self.missing, *(self.cycle_error([cycle]) for cycle in self.cycles)]
 
     def cycle_error(self, cycles: Sequence[Cycle] = ()) -> DependencyCycle:
@@ -377,8 +375,8 @@ class Plan:
     def noops(self) -> dict[str, bool]:
         """reference -> whether the resource is in no-op mode.
 
-        The mode that is written at the resource counts. Without one, the mode of a container counts for what is in it,
-        but only if Class[Main] contains that container, directly or not. Without that, the mode of the catalog counts.
+        A resource has the mode that is written at it; else the mode of a container around it; else the mode of the
+        catalog. A container counts only if it is in Class[Main], directly or not.
         """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}
@@ -396,8 +394,9 @@ class Plan:
         return {ref: written.get(ref, self.catalog.noop) for ref in self.resources}
 
     def warnings(self) -> list[NodeattrsError]:
-        """The warnings of the catalog, and one for each container in no-op mode whose contents would be changed. [] for
-        none.
+        """The warnings of the catalog, and one for each container in no-op mode with contents that would be changed.
+
+        [] for none.
         """
         found = []
         for ref, resource in self.resources.items():

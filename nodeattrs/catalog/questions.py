@@ -1,4 +1,4 @@
-"""Questions about a plan, without applying it: why A is before B, what a change of a resource affects, drawings."""
+"""Questions about a plan that is not applied: why A is before B, the effects of a change, and drawings."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class Step:
 class Impact:
     """The effects of a change of one resource.
 
+    ref:       the reference of the resource
     refreshed: the resources that would refresh, in the order of visiting
     after:     the resources that wait for it and would be skipped if it failed, in the order of visiting
     """
@@ -87,10 +88,9 @@ def why_before(plan: Plan, first: str, then: str) -> list[Step]:
 
 
 def impact_of(plan: Plan, ref: str) -> Impact:
-    """The resources that would refresh if a resource changed, and those that wait for it, both in the order of
-    visiting.
+    """The effects of a change of one resource: the resources that would refresh, and those that wait for it.
 
-    A refresh goes on only through resources whose type reacts to it. For a container, what follows its end counts.
+    A refresh goes on only through resources whose type reacts to it. For a container, the effects begin at its end.
     raises: KeyError, if the graph has no such reference; ReferenceNotFound or DependencyCycle, for faults of the plan
     """
     graph = plan.graph
@@ -164,7 +164,7 @@ def mermaid(plan: Plan) -> str:
 
 
 def _edges(plan: Plan) -> Iterator[tuple[str, str, bool, bool]]:
-    """Source, target, whether it refreshes, whether it is containment; without that of the main class."""
+    """Yield (source, target, refreshes, is containment) for each edge; contents of the main class are left out."""
     graph = plan.graph
     for container, contents in enumerate(graph.contents):
         for content in contents:

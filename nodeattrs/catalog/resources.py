@@ -1,4 +1,4 @@
-"""One declared resource, a link of a chain, and the query of a collector.
+"""Declared resources, the links of chains, and the queries of collectors.
 
 `nodeattrs.catalog.plan` collects resources. Only the `subject` of a resource knows what it does to a machine.
 """
@@ -19,7 +19,7 @@ RELATIONS = ("require", "subscribe", "before", "notify")
 
 
 class FirstOf(tuple[str, ...]):
-    """Candidates of an automatic relation; only the first that the catalog has counts."""
+    """Alternatives for one automatic relation: the first reference that is in the catalog counts."""
 
 
 @dataclass(slots=True)
@@ -29,10 +29,10 @@ class Resource:
     ref:        its reference
     kind:       "resource", or a container: "class", "define", "stage"
     within:     its direct containers, in order; None: Class[Main], and for a class Stage[main]
-    parameters: the parameters that were written; only the queries of collectors and differences read them
+    parameters: the parameters as written, for the queries of collectors and for comparisons of catalogs
     require, subscribe, before, notify: the references in these metaparameters
     auto:       automatic relations: metaparameter -> references; one counts only if it is in the catalog
-    virtual:    whether it is left out of the plan unless a collector of a chain finds it
+    virtual:    True: the plan has it only if a collector of a chain finds it
     tags:       its tags, for the queries of collectors
     noop:       the no-op mode that was written; None if none was written
     origin:     the line of the declaration; None if it is unknown

@@ -97,15 +97,14 @@ class Outcome:
     restarted: whether it was refreshed
     failed_to_restart: whether its refresh failed
     would_change:  in no-op mode, whether something differs
-    would_refresh: whether it would have been refreshed, if it or all senders were not in no-op mode
+    would_refresh: whether its refresh was only simulated, since it or all senders were in no-op mode
     changes:   the changes that were made; in no-op mode those that would be made
     unmade:    the changes that failed
     errors:    the messages of errors
     because:   if it was skipped, the references of the failed resources that it waits for
     from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
     seconds:   how long it took
-    status:    the names of the true flags, except `would_refresh`; "noop" is the word for `would_change`. It is empty
-               if nothing differed
+    status:    the names of its true flags, with "noop" for `would_change`
     """
 
     ref: Ref
@@ -126,9 +125,10 @@ class Outcome:
 
     @property
     def status(self) -> frozenset[str]:
-        """The words that are true: changed, failed, skipped, restarted, failed_to_restart; and noop for `would_change`.
+        """The names of the true flags among changed, failed, skipped, restarted and failed_to_restart.
 
-        It is empty if nothing differed, and also if only `would_refresh` is true.
+        "noop" stands for `would_change`. The set is empty for a resource without a difference, and for one that only
+        would refresh.
         """
         names = ("changed", "failed", "skipped", "restarted", "failed_to_restart")
         found = [name for name in names if getattr(self, name)]
@@ -181,7 +181,6 @@ def apply_plan(
     site: Any = None,
     *,
     on_outcome: Callable[[Outcome], None] | None = None,
-    on_log: Callable[[LogLine], None] | None = None,
 ) -> Report:
     """Visit all resources of a plan in order, and change what differs; in no-op mode only report it.
 
@@ -189,11 +188,10 @@ def apply_plan(
     early, with `Report.interrupted`.
     site:       the argument for the methods of the subjects
     on_outcome: called with the result of each resource, after it was visited; None for none
-    on_log:     called with each message; None for none
-    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome* and *on_log*
+    raises:     ReferenceNotFound, DependencyCycle, before any visit; the errors of *on_outcome*
     """
     order = plan.visit_order()
-    transaction = _Transaction(plan, site, on_log)
+    transaction = _Transaction(plan, site)
     report, graph = transaction.report, plan.graph
     start = time.perf_counter()
     visited = 0
@@ -212,10 +210,9 @@ def apply_plan(
 
 
 class _Transaction:
-    def __init__(self, plan: Plan, site: Any, on_log: Callable[[LogLine], None] | None) -> None:
+    def __init__(self, plan: Plan, site: Any) -> None:
         self.report = Report()
         self._site = site
-        self._on_log = on_log
         self._documented = plan.documented
         self._graph: Graph = plan.graph
         self._subjects = [plan.resources[ref].subject for ref in self._graph.refs]
@@ -227,7 +224,7 @@ class _Transaction:
         self._logged_failed: set[str] = set()
 
     def visit(self, vertex: int) -> Outcome | None:
-        """Visit a vertex; the outcome of an ordinary resource."""
+        """Visit a vertex. Returns the outcome of a resource; None for an anchor of a container."""
         index = vertex >> 1
         ref = self._graph.refs[index]
         if self._graph.is_container[index]:
@@ -306,7 +303,7 @@ class _Transaction:
         self._receive(vertex, outcome)
 
     def _differing(self, subject: Any, noop: bool) -> Sequence[Change]:
-        """What a subject says that differs; the two that a subject may leave out are asked where it has them."""
+        """The result of `check`. Calls the optional methods `tidy` before it and `foresee` after it, too."""
         if not noop and hasattr(subject, "tidy"):
             subject.tidy(self._site)
         changes = tuple(subject.check(self._site))
@@ -387,10 +384,7 @@ class _Transaction:
         return True
 
     def _log(self, level: str, ref: str, text: str) -> None:
-        line = LogLine(level, ref, text)
-        self.report.log.append(line)
-        if self._on_log is not None:
-            self._on_log(line)
+        self.report.log.append(LogLine(level, ref, text))
 
 
 def _note_failure(outcome: Outcome, text: str) -> None:

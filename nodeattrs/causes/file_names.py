@@ -1,6 +1,6 @@
-"""Which file an expression names: `Path(__file__).parent / "data.json"`, `open(os.path.join(...))`.
+"""Find the file that an expression names: `Path(__file__).parent / "data.json"`, `open(os.path.join(...))`.
 
-It computes with names as text and opens nothing.
+Names are computed as text; no file is opened.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "
 
 
 def file_of(code: ParsedCode, node: ast.AST) -> str | None:
-    """The path of the file that an expression opens, reads or names, computed from its text; None where it is not
-    constant."""
+    """The path of the file that an expression opens, reads or names; None if it is not constant.
+
+    The path is computed from the source of the expression, and may be relative. The file need not exist.
+    """
     return _file(code, node, 0)
 
 

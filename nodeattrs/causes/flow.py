@@ -4,7 +4,8 @@ A name is traced to its bindings, through loops, arguments, results of functions
 says which part of the value is traced. The results are expressions: a literal, an attribute of a node, or a call that
 reads a document. Where a name has several bindings, only a literal with the given value counts.
 
-Attributes are known by the name `node`, and documents by the names of functions that read them. No file is read here.
+An attribute is recognized by the name `node`, and a document by the name of a function that reads it, such as
+`read_json`. No file is read here.
 """
 
 from __future__ import annotations
@@ -35,18 +36,19 @@ from nodeattrs.formats.python import PythonText
 _MOST_FRAMES, _MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24
 _MOST_UNKNOWN = 3
-"""The computed steps that the path of an attribute may have: all that it may mean is looked at."""
+"""The most computed steps in the path of an attribute."""
 
 _LEVELS = frozenset({"default", "force_default", "normal", "override", "force_override", "automatic"})
 _STEPPERS = frozenset({"read", "read_strict", "dig", "walk", "fetch"})
 _SAME = frozenset({"copy", "deepcopy", "dict", "list", "tuple", "Sensitive", "OrderedDict", "MappingProxyType", "str",
                    "int", "float", "strip", "iter", "next", "lazy", "to_dict", "to_list", "to_plain", "unwrap",
                    "asdict", "vars", "_asdict", "run", "result", "cast", "freeze", "Symbol", "Path"})  # fmt: skip
-"""What gives its last argument, or what it is called on, on its paths."""
+"""Calls whose result has the same paths as their argument, or as the object they are called on."""
 _SHUFFLED = frozenset({"sorted", "reversed", "set", "frozenset", "filter", "islice", "deque", "chain", "max", "min"})
-"""What gives the elements of its arguments, in whatever order."""
+"""Calls that return elements of their arguments in any order."""
 _DOCUMENTS = frozenset({"read_json", "read_yaml", "read_toml", "data_bag_item", "load", "loads", "safe_load"})
 _LOOKUPS = frozenset({"lookup", "inject", "parameters", "search"})
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 class ParsedCode:
@@ -114,7 +116,7 @@ class Flow:
     value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
     imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown
              module. By default no module is known
-    depth:   how many other traces this one is part of; 0 for a trace by itself. Deep traces look for less
+    depth:   how many other traces this one is part of; 0 for a trace by itself. Deep traces follow fewer expressions
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class Flow:
         self._exact = True
 
     def _further(self) -> Flow:
-        """A new tracer for another expression on the way, which counts its visits for this one."""
+        """A new tracer for another expression, of any value. Both share one limit of visits."""
         asked = Flow(ABSENT, self._imports, self._depth + 1)
         asked._left, asked._codes, asked._defined_by = self._left, self._codes, self._defined_by
         return asked
@@ -143,8 +145,8 @@ class Flow:
     ) -> list[SourceExpression]:
         """The expressions that the value of *start*, or its part at *path*, comes from; [] if none is found.
 
-        If some are exact, only these are returned. There are at most 40, each once. Nested too deeply for Python, it is
-        [].
+        If some are exact, only these are returned. There are at most 40, each once. [] also for expressions that are
+        nested too deeply for Python.
 
         code:    the source that has *start*
         start:   the syntax node to begin at: an expression, or a call
@@ -164,7 +166,10 @@ class Flow:
     def _in(
         self, code: ParsedCode, context: Context, found: Iterable[SourceExpression], exact: bool = True
     ) -> Iterator[SourceExpression]:
-        """Yield from *found*, while this tracer is in another source, under other calls. exact: False: computed"""
+        """Yield from *found*, and meanwhile trace in the source *code* under the calls of *context*.
+
+        exact: False: the sources count as computed
+        """
         after = iter(found)
         while True:
             before = getattr(self, "_code", code), getattr(self, "_context", context), self._exact
@@ -248,7 +253,7 @@ class Flow:
     _List = _Tuple = _Set = _elements
 
     def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
-        """A map or list literal as a source; where a value is computed from it, its parts."""
+        """A map or list literal as a source; if the value is only computed from it, the sources of its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
         elif self._value is ABSENT or isinstance(self._value, (dict, list)):
@@ -294,7 +299,7 @@ class Flow:
             yield from self._of(node.value, (*steps, *path))
 
     def _step(self, node: ast.expr) -> Any:
-        """The value of a key; SOME where it may have several."""
+        """The value of a key; SOME if it may have several values."""
         keys = self._keys(node)
         return keys[0] if len(keys) == 1 else SOME
 
@@ -325,7 +330,7 @@ class Flow:
     def _meant(
         self, code: ParsedCode, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What a name may mean: what it was bound to, and what was put into that since."""
+        """The sources of a name: of the values that it was bound to, and of those put into these values later."""
         added = list(added)
         for binding in bound:
             yield from self._bound(binding, with_any_index(path) if added else path)
@@ -352,7 +357,7 @@ class Flow:
                 yield from self._of(value, path_into(binding.steps, path))
 
     def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        """A function or class as a value; what a property gives."""
+        """A function or class as a source; for a property, the sources of its result."""
         if self._functions:
             yield self._found("function", definition)
         elif any("property" in name_of(one) for one in getattr(definition, "decorator_list", ())):
@@ -367,7 +372,7 @@ class Flow:
             yield from self._global(code, alias.name, path)
 
     def _global(self, code: ParsedCode, name: str, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        """What a name of another source means."""
+        """The sources of a global name of another source."""
         scope = code.scopes.of(code.text.tree)
         meant = self._meant(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
         yield from self._in(code, (), meant)
@@ -396,7 +401,7 @@ class Flow:
             yield from self._built(code, definition, node.attr, path)
 
     def _module(self, node: ast.expr) -> ParsedCode | None:
-        """The module that an expression names."""
+        """The module that an expression names; None if it names none, or an unknown one."""
         if not isinstance(node, ast.Name) or (scope := self._code.scopes.of(node).scope_of_name(node.id)) is None:
             return None
         for value, steps in scope.names[node.id]:
@@ -408,7 +413,7 @@ class Flow:
         return None
 
     def _classes(self, node: ast.expr) -> list[tuple[ParsedCode, ast.AST | None]]:
-        """Whose attribute it may be: of the classes that the expression names or makes; else of any here."""
+        """(source, class) for each class that an expression names or makes. Without one, (this source, None): any."""
         if isinstance(node, ast.Name) and (its := self._own_class(node)) is not None:
             return [(self._code, its)]
         made = node.func if isinstance(node, ast.Call) else node
@@ -418,7 +423,7 @@ class Flow:
         return found or [(self._code, None)]
 
     def _own_class(self, node: ast.Name) -> ast.AST | None:
-        """The class of `self`, or of what stands first in a method."""
+        """The class around a method, if the name is the first parameter of the method, such as `self`; else None."""
         scope = self._code.scopes.of(node).scope_of_name(node.id)
         arguments = getattr(scope.node, "args", None) if scope is not None else None
         above = scope.above if scope is not None else None
@@ -426,9 +431,10 @@ class Flow:
         return above.node if is_first and above is not None and above.is_class else None
 
     def _definitions(self, node: ast.AST, made: bool = False) -> list[tuple[ParsedCode, ast.AST]]:
-        """The functions and classes that an expression may be. made: or be made by calling
+        """The (source, function or class) pairs that an expression may be; [] for none, and in a circle.
 
-        cost: once for each expression under the same calls; one that needs itself on the way is nothing there
+        made: True: also the classes whose call may have made its value
+        cost: computed once for each expression under the same calls
         """
         key = (id(node), made, *(id(frame.call) for frame in self._context))
         if key not in self._defined_by and self._depth <= _MOST_DEPTH:
@@ -442,7 +448,8 @@ class Flow:
                 (code, one.value)
                 for code, definition in self._classes(node.value)
                 for one in code.scopes.attributes.get(node.attr, ())
-                if _defines(one.value) and (definition is None or self._is_in(code, one.value, definition))
+                if isinstance(one.value, _DEFINITIONS)
+                and (definition is None or self._is_in(code, one.value, definition))
             ]
         asked = self._further()
         asked._functions = True
@@ -454,7 +461,7 @@ class Flow:
         return [(one.code, one.node) for one in found]
 
     def _is_in(self, code: ParsedCode, node: ast.AST, definition: ast.AST) -> bool:
-        """Whether something stands in a class, or in a base of it that is written in the same file."""
+        """Whether a syntax node is in a class, or in a base of the class in the same file."""
         bases = {name_of(one) for one in getattr(definition, "bases", ())}
         here = code.scopes.of(node)
         while here.above is not None:
@@ -466,7 +473,10 @@ class Flow:
     def _built(
         self, code: ParsedCode, definition: ast.AST | None, name: str, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What instances were made with: `Point(x=1).x`, the fields of a class in their order."""
+        """The sources of an attribute that was an argument when the instance was made: `Point(x=1).x`.
+
+        Positional arguments are matched with the declared fields of the class.
+        """
         made = getattr(definition, "name", None)
         declared = [each for one in self._codes.values() for each in one.scopes.fields.items()]
         places = {each: its.index(name) for each, its in declared if name in its and made in (None, each)}
@@ -498,7 +508,7 @@ class Flow:
             yield from self._known(node, name, on, path)
 
     def _instance(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        """The parts of an object, where it is turned into a map or a list."""
+        """The sources of a field of a new object; *path* has its name or index first."""
         fields = [each for one in self._codes.values() for each in one.scopes.fields.get(name_of(node.func), ())]
         for name in path[:1]:
             field = fields[name] if isinstance(name, int) and name < len(fields) else name
@@ -508,7 +518,7 @@ class Flow:
     def _known(
         self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What the common functions and methods give of their arguments."""
+        """The sources of a call of a common function or method, such as `get`, `sorted` or `copy`."""
         args = node.args
         if name in ("items", "enumerate", "zip", "values", "keys", "fromkeys", "map"):
             yield from self._pairs(node, name, on, path)
@@ -536,7 +546,7 @@ class Flow:
     def _copied(
         self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What gives its arguments back: a copy, a map made of keywords, the result of a function that waits."""
+        """The sources of a call that returns its arguments: a copy, a map made of keywords, or a lazy value."""
         for keyword in node.keywords:
             if path and keyword.arg in (None, path[0]):
                 yield from self._of(keyword.value, path[1:] if keyword.arg else path)
@@ -549,7 +559,7 @@ class Flow:
     def _pairs(
         self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What gives elements made of others: pairs, keys, values."""
+        """The sources of a call that returns pairs, keys or values: `items`, `zip`, `map`, ..."""
         args, which, rest = node.args, path[1:2], path[2:]
         if name == "fromkeys":
             for one in args[1:]:
@@ -574,7 +584,7 @@ class Flow:
     def _result(
         self, code: ParsedCode, function: ast.AST, call: ast.Call | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What a function gives for a call."""
+        """The sources of the result of a function. call: None if it is not known"""
         if len(self._context) >= _MOST_FRAMES:
             return
         frame = Frame(function, self._code, call)  # type: ignore[arg-type]  # classes are left out by the callers
@@ -584,7 +594,7 @@ class Flow:
             yield from self._in(code, (frame, *self._context), self._of(one, rest))
 
     def _parameter(self, argument: ast.arg, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        """What a parameter was given: by the call that led here, or, where that is not known, by any."""
+        """The sources of a parameter: the argument of the call that led here; without it, of any known call."""
         function: Any = self._code.scopes.of(argument).node
         passed = self._code.scopes.passed.get(getattr(function, "name", function), ())
         for depth, frame in enumerate(self._context):
@@ -606,7 +616,7 @@ class Flow:
                     yield from self._defined(decorated, path)
 
     def _calls_of(self, code: ParsedCode, function: ast.AST) -> Iterator[ast.Call]:
-        """The calls in a source that may be of a function; of a class those that make an object."""
+        """Yield the calls in a source that may call a function; for `__init__`, calls of its class and subclasses."""
         name = getattr(function, "name", "")
         names = [name]
         if name == "__init__":
@@ -639,7 +649,7 @@ class Flow:
     def _passed(
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What a call passes for an argument; *at* is its place, None for one that has none."""
+        """The sources of what a call passes for a parameter. at: its position; None for one without"""
         if argument is its.vararg and path:
             first = len(its.posonlyargs) + len(its.args)
             for index, one in enumerate(call.args[first:]):
@@ -665,7 +675,7 @@ class Flow:
     def _partial(
         self, call: ast.Call, its: ast.arguments, argument: ast.arg, at: int | None, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        """What `partial` has passed before, to the name that is called."""
+        """The sources of what `functools.partial` has passed for a parameter, if the call is of such a name."""
         scope = self._code.scopes.of(call.func).scope_of_name(call.func.id) if isinstance(call.func, ast.Name) else None
         for binding in scope.names[name_of(call.func)] if scope is not None else ():
             made = binding.value
@@ -674,19 +684,15 @@ class Flow:
 
 
 def _reads(name: str, bound: Iterable[Binding]) -> bool:
-    """Whether a name is the node, or one of its levels: a word of the file, or what is passed on under that name."""
+    """Whether a name means the node or one of its levels. bound: the bindings of the name"""
     words = (isinstance(one.value, ast.ImportFrom) and one.value.module == "nodeattrs.recipe" for one in bound)
     if name == "node":
         return any(words) or all(isinstance(one.value, ast.arg) for one in bound)
     return name in _LEVELS and (any(words) or not bound)
 
 
-def _defines(node: ast.AST) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
-
-
 def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
-    """The bindings in the order in which they may count: the last one before the name first, then all others."""
+    """The bindings, the most likely first: those before the name from the last to the first, then all others."""
     before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
     return [*reversed(before), *(one for one in bindings if one not in before)]
 

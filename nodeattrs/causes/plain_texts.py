@@ -30,7 +30,9 @@ class _PlainText(NamedTuple):
 
 
 def plain_text(code: CodeType) -> _PlainText | None:
-    """The expression of a lambda; None where it does more than put attributes into a text, or has no known source.
+    """The body of a lambda as text, with the paths that it reads.
+
+    None if the lambda does more than put attributes into a text, or its source is not known.
 
     >>> plain_text((lambda: 1).__code__) is None
     True
@@ -131,12 +133,11 @@ class _Waiting(ast.NodeTransformer):
 
 @lru_cache(maxsize=256)
 def with_waiting_messages(text: str) -> ast.Module | None:
-    """The tree of a program in which each `log(f"...")` whose text has only attributes gets a lambda instead of the
-    text.
+    """The syntax tree of a program, with a lambda for the text of each `log(f"...")` that has only attributes in it.
 
-    `log` then need not compute the message, so its attributes do not count as read. None for a program without `log(`,
-    for one that binds the name `node` or `len`, and for a text that is not Python. Results are cached: do not change
-    the tree.
+    `log` then need not compute the message, and its attributes do not count as read. Results are cached: do not change
+    the tree. None for a program without `log(`, and for a text that is not Python. None also for a program that binds
+    the name `node` or `len`.
     """
     if _parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None

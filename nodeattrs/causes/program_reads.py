@@ -37,9 +37,9 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
 def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """The attributes and lookups that decide whether the statement at *line* runs: spelled paths, and `lookup(key)`.
 
-    They are read in conditions, cases and loops around the statement. So are those of an earlier condition that may
-    skip the statement by `return`, `break` or the like. Earlier statements in the same `try` count, too. () for none,
-    and for a text that is not Python.
+    They are read by the conditions, cases and loops around the statement, and by earlier statements of the same `try`.
+    An earlier condition counts, too, if its `return`, `break` or `continue` may skip the statement. () for none, and
+    for a text that is not Python.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)
@@ -65,7 +65,7 @@ def _holds(node: ast.stmt, line: int) -> bool:
 
 
 def _may_skip(leaving: ast.stmt, line: int, every: Sequence[ast.stmt]) -> bool:
-    """Whether a return, break or continue before *line* leaves the function or loop that has that line, too."""
+    """Whether a return, break or continue before *line* leaves a function or loop around *line*."""
     kind = _FUNCTIONS if isinstance(leaving, ast.Return) else _LOOPS
     around = [node for node in every if isinstance(node, kind) and _holds(node, leaving.lineno)]
     return leaving.lineno < line and bool(around) and _holds(max(around, key=lambda node: node.lineno), line)
@@ -86,7 +86,7 @@ def _decided_by(node: ast.stmt, line: int) -> Sequence[ast.AST]:
 
 @lru_cache(maxsize=32)
 def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
-    """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
+    """(line -> its innermost statement, the scopes) of a source. Cached: each resource of a recipe asks for it."""
     try:
         tree = ast.parse(text)
         return _by_line([node for node in ast.walk(tree) if isinstance(node, ast.stmt)]), Scopes(tree)
@@ -108,7 +108,7 @@ class _Reader:
         self._been: set[int] = set()
 
     def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
-        """What a name was bound to, and whether it is that as a whole: of what a loop runs over it is an element."""
+        """(value, is whole) for each binding of a name. A loop variable is an element of its value: not whole."""
         scope = self._scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
         return [(value, not steps) for value, steps in bound if steps[:1] in ((), (EACH,))]
@@ -123,7 +123,7 @@ class _Reader:
                 ahead += reversed(self._noted(node))
 
     def _noted(self, node: ast.AST) -> list[ast.AST]:
-        """Note what a node itself reads; returns what else is to be read: what a name means, and what is inside."""
+        """Note what a node itself reads; returns the nodes to visit next: meanings of a name, and inner nodes."""
         path, _ = self._steps(node, 0)
         if path:
             # As far as it goes: the expressions inside of it are steps on the way.
@@ -139,9 +139,9 @@ class _Reader:
         return [*meanings, *ast.iter_child_nodes(node)]
 
     def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
-        """The path that an expression reads, None where it is no attribute, and whether it goes on.
+        """(path that an expression reads, whether more steps may follow); the path is None for no attribute.
 
-        A step that is computed ends it.
+        A computed step ends the path.
         """
         if depth > _MOST:
             return None, False
@@ -168,7 +168,7 @@ class _Reader:
 
 
 def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
-    """The steps of a path that are not written out: what they are made of was read too."""
+    """Yield the expressions of the steps of a path; what a computed step is made of is read, too."""
     while isinstance(node, (ast.Subscript, ast.Call)):
         if isinstance(node, ast.Subscript):
             yield from slices_of(node)

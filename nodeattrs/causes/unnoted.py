@@ -27,17 +27,17 @@ _OPEN = frozenset(
         *("input", "locals", "open", "setattr", "vars"),
     )
 )
-"""Names of functions that may read anything, or give another value each time."""
+"""Names of functions that may read anything, or return another value each time."""
 
 
 def unnoted(place: Path) -> str:
-    """The reason why a program may depend on more than its node's attributes, such as "a.py uses time"; "" for no
-    reason.
+    """Why a program may depend on more than the attributes of its node, in words: "a.py uses time"; "" if it does not.
 
-    place: a program, or a folder whose programs are looked at in the order of their paths, until one has a reason
+    place: a program, or a folder. The programs of a folder are looked at in the order of their paths, up to the first
+           reason
 
-    A file that cannot be read is a reason. A file that is not Python gives no reason. Nothing is raised. Each content
-    is parsed once.
+    A file that cannot be read is a reason; a file that is not Python is none. Nothing is raised. Each content is parsed
+    once.
     """
     for file in [place] if place.suffix == ".py" else sorted(place.rglob("*.py")):
         try:

@@ -31,10 +31,11 @@ class Write(NamedTuple):
 
 
 def writes_of(text: str, path: Path) -> Iterator[Write]:
-    """Yield the lines of a Python source that set *path*, or a map with it; nothing for a text that is not Python.
+    """Yield the lines of a Python source that set *path*, or a value above it. Yields nothing for a text that is not
+    Python.
 
-    A computed step in the source fits any key. A map literal without the key does not count. Another expression counts,
-    since its value may have the key.
+    A computed step in the source fits any key. A value above *path* counts if it may have the path: a map literal with
+    the key, or a computed value.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
@@ -97,7 +98,10 @@ def _steps(target: ast.expr) -> tuple[Any, ...]:
 
 
 def _sets(value: ast.expr, rest: Path, reaches: bool) -> bool:
-    """Whether a value that is written has the rest of the path; a computed one may."""
+    """Whether a value has the rest of the path, or may have it since it is computed.
+
+    reaches: the result for a value that has all of *rest*
+    """
     for step in rest:
         if not isinstance(value, ast.Dict):
             return not isinstance(value, (ast.Constant, ast.List))

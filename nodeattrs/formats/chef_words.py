@@ -1,6 +1,6 @@
 """Files of Chef in Ruby: roles, environments, metadata, Policyfiles and configuration.
 
-A file becomes the document that its JSON would be, each leaf with its line. A word is a method that such a file calls,
+A file becomes the same document as its form in JSON, each leaf with its line. A word is a method that these files call,
 such as `run_list`; tables below say which field each word sets. The values are not checked, and no Ruby runs.
 
 source: Chef's `Chef::Role`, `Chef::Environment`, `Chef::Cookbook::Metadata`
@@ -41,7 +41,7 @@ class _Fields:
         self.unread += self.ruby.skipped if self.kind.is_partial else ()
 
     def _take(self, call: Call) -> None:
-        """Perform a call; one that is no literal is a warning, or unread, as its kind has it."""
+        """Perform a call. A value that is no literal becomes unread, a warning, or an error, by the kind of file."""
         try:
             given = call.arguments()
             if given:
@@ -63,18 +63,18 @@ class _Fields:
             raise self.ruby.text.error(f"{call.word} {message}", call.offset, path=(field,)) from None
 
     def _current(self, word: str) -> Literal | None:
-        """What a word without arguments gives: the field as it stands."""
+        """The present value of the field of a word that has no arguments; None if it is not set."""
         field = self.kind.words.get(word, (None,))[0]
         return Literal(self.tree[field], self.mark.parts[field]) if field in self.tree else None
 
     def put(self, field: str, value: Any, offset: int, parts: dict[Any, Mark]) -> None:
-        """Set a field anew; its place is that of the word."""
+        """Set or replace a field. offset: of the word; parts: the marks of the parts of *value*"""
         self.tree[field] = value
         self.mark.parts[field] = Mark(offset, parts)
 
 
 class _Wrong(Exception):
-    """A word that is called as Chef would not take it."""
+    """Raised for a call of a word that Chef would refuse."""
 
 
 _Form = Callable[[_Fields, str, int, list[Literal]], None]
@@ -89,7 +89,7 @@ def _one(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None
 
 
 def _items(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A run-list: its items one by one, or lists of them."""
+    """Set a run-list, given as items or lists of items."""
     found = list(_flat(given))
     fields.put(field, [value for value, _ in found], offset, {index: mark for index, (_, mark) in enumerate(found)})
     fields.tree.get("env_run_lists", {}).pop("_default", None)
@@ -104,7 +104,7 @@ def _flat(given: list[Literal]) -> Any:
 
 
 def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """Run-lists by environment, `_default` among them."""
+    """Set a map of environment -> run-list, which must have `_default`."""
     value = given[0].value
     if not isinstance(value, dict) or "_default" not in value:
         raise _Wrong('needs a list for "_default", as in Chef')
@@ -126,7 +126,7 @@ def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) 
 
 
 def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A name with a version constraint, for the map of a field."""
+    """Add a name with its version constraint to the map of a field; "" for none."""
     (name, _), *asked = given
     if len(asked) > 1:
         raise _Wrong("takes one version constraint, as in Chef")
@@ -138,7 +138,7 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
 
 
 def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A run-list with a name: the name, then items one by one, or lists of them."""
+    """Add a named run-list to the map of a field: a name, then items or lists of items."""
     name, *items = given
     found = list(_flat(items))
     fields.tree.setdefault(field, {})[str(name.value)] = [value for value, _ in found]
@@ -147,7 +147,7 @@ def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) 
 
 
 def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A value at the end of keys: `default['a']['b'] = 1`."""
+    """Set a value below keys: `default['a']['b'] = 1`."""
     *keys, value = given
     if not keys or not all(isinstance(key.value, str | int) for key in keys):
         raise _Wrong("needs keys that are text")
@@ -163,7 +163,7 @@ def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> Non
 
 
 def _source(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A cookbook or an included policy: its name, perhaps a version constraint, and where it lies."""
+    """Add a cookbook or an included policy: name -> its version constraint and its path, "" for none."""
     name, *more = (one.value for one in given)
     asked = next((one for one in more if isinstance(one, str)), "")
     options = next((one for one in more if isinstance(one, dict)), {})
@@ -173,7 +173,7 @@ def _source(fields: _Fields, field: str, offset: int, given: list[Literal]) -> N
 
 
 def _nothing(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
-    """A word that says nothing of nodes."""
+    """Do nothing, for a word without meaning for nodes."""
 
 
 _HARMLESS = ("cookbook", "default_source")
@@ -188,10 +188,10 @@ _ATTRIBUTES: dict[str, tuple[str, _Form]] = {
 class _Kind(NamedTuple):
     """A kind of file.
 
-    words: word -> the field that it sets, and how
-    every: anything else is refused; else it does not matter
-    lenient: a word whose value is no literal is a warning, and says nothing
-    is_partial: what cannot be read, be it a word or another statement, is unread
+    words:      word -> (the field that it sets, the function that sets it)
+    every:      True: any other statement is an error; False: it is skipped
+    lenient:    True: a value that is no literal is skipped with a warning
+    is_partial: True: a word or statement that cannot be read is noted as unread
     """
 
     words: Mapping[str, tuple[str, _Form]]
@@ -251,10 +251,10 @@ _KINDS: Mapping[str, _Kind] = {
 
 
 def ruby_document(path: pathlib.Path, file: str, kind: str) -> Document:
-    """The fields that a file in Ruby sets by literals, as the document that its JSON would be.
+    """Read a file of Chef in Ruby; the document has the fields that the same file in JSON would have.
 
-    `warnings` of the document name values that are no literals, where the kind of file allows them.
-    The file is read at each call, and parsed once for each content; each document has a tree of its own.
+    Some kinds of files may have values that are no literals; the document has a warning for each.
+    The file is read at each call, and parsed once for each content. Each document has its own tree.
     file:   its name in messages
     kind:   "role", "environment", "cookbook", "policy", "settings" or "knife"
     raises: DocumentError, at the line of a value that is no literal, where the kind needs one; MissingExtra

@@ -1,11 +1,11 @@
-"""Compact JSON in UTF-8, as the store writes and reads it."""
+"""Compact JSON in UTF-8, as the store writes it."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-# `check_circular` off: a value that holds itself ends as one that is nested too deep does, with RecursionError.
+# Without `check_circular`, a value that contains itself ends in RecursionError, like one that is nested too deeply.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
 
 
@@ -19,12 +19,3 @@ def encoded(value: Any) -> bytes:
     '{"b":[1,null],"a":"\u00e9"}'
     """
     return _encode(value).encode("utf-8")
-
-
-def decoded(content: bytes) -> Any:
-    """Parse a JSON text. raises: ValueError, where it is none; RecursionError
-
-    >>> decoded(b'{"a": 18446744073709551616}')
-    {'a': 18446744073709551616}
-    """
-    return json.loads(content)

@@ -73,7 +73,7 @@ class Document:
     file:     its name in messages
     tree:     its value as plain data; an empty file is {} or null. The caller may change it
     warnings: faults that do not stop reading, such as a key written twice
-    levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
+    levels:   the depth of *tree* is at most this many maps and lists
 
     `place` gives the line and column of a path, or of the nearest path above. `locator` returns an object that makes
     origins with lines. `error` returns an error with a line, and does not raise it. `text` is the text, and `digest`
@@ -103,10 +103,10 @@ class Document:
         return self._reading.marks()
 
     def place(self, path: Path) -> tuple[int, int]:
-        """The line and column of *path*, from 1; where it is not written, those of the nearest path above.
+        """The line and column of *path*, from 1. A path that is not written has those of the nearest path above.
 
-        A scalar has the place of its key, or its own where it is on a later line. A value that a YAML alias or merge
-        key repeats has the place where it is written.
+        A scalar has the place of its key, or its own if it is on a later line. A value that a YAML alias or merge key
+        repeats has the place where it is written.
 
         cost: one scan of the text the first time, then one step a level
         """
@@ -178,9 +178,9 @@ def read(
 
     file:      its name in messages; None: *path*
     budget:    the limits, which other files may count against as well; None: limits for this file alone
-    by_caller: whether the caller names the file, and not a repository. It may then be a pipe, and without a known
-               suffix its content decides about the syntax
-    raises:    DocumentError, also for a file that does not exist, and for another suffix; TooMuch
+    by_caller: True: the caller named the file, and not a repository. Then it may be a pipe, and the content of a file
+               with an unknown suffix decides its syntax
+    raises:    DocumentError, also for a file that does not exist, and for another suffix without *by_caller*; TooMuch
     """
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
@@ -202,7 +202,7 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
 
     file:   its name in messages
     budget: the limits, which other files may count against as well; None: limits for this file alone
-    pipes:  whether the path may also be a pipe, a terminal or a socket, such as /dev/stdin
+    pipes:  True: the path may also be a pipe, a terminal or a socket
     raises: DocumentError, for a file that cannot be read; its cause is a FileNotFoundError if the file does not exist.
             TooMuch, for a file over the limit
     """
@@ -325,7 +325,7 @@ def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) 
 
 
 def git_parts(text: str, file: str, budget: Budget) -> list[Document]:
-    """The parts of a config of Git as documents, at least one; each but the last ends with a line that includes a file.
+    """Split a config of Git behind each line that includes a file; returns the parts as documents, at least one.
 
     raises: DocumentError, TooMuch
     """

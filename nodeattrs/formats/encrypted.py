@@ -13,19 +13,19 @@ from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.formats.tags import Tagged
 
 _SIGNS = ("ENC[", "$ANSIBLE_VAULT;", "!vault", "sops")
-"""Each encrypted file has one of these texts."""
+"""Each file with encrypted values has one of these texts."""
 _SECRET = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)")
 _NOTES = {"mac", "version", "lastmodified"}
 _SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
 
 
 def encrypted_whole(text: str) -> str | None:
-    """Why a text cannot be read, where Ansible Vault encrypted it as a whole; None for any other text."""
+    """A reason in words, if Ansible Vault encrypted a text as a whole, so that it cannot be read; else None."""
     return _VAULT if text.startswith("$ANSIBLE_VAULT;") else None
 
 
 def may_be_encrypted(text: str) -> bool:
-    """Whether a text has a sign of SOPS, hiera-eyaml or Ansible Vault. True may be wrong, False is certain."""
+    """Whether a text may have values that SOPS, hiera-eyaml or Ansible Vault encrypted. False is certain."""
     return any(sign in text for sign in _SIGNS)
 
 

@@ -1,8 +1,7 @@
 """Parsers of texts with one entry a line: .env, .ini and Java's .properties. All values are text.
 
-A key without a value is null. If a key is written twice, the last value counts, and there is a warning. Nothing is
-filled in:
-`${HOME}` stays as it is written, and a dot in a key is part of its name.
+A key without a value is null. If a key is written twice, the last value counts, and there is a warning. `${HOME}` stays
+as it is written, and a dot in a key is part of its name.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 
 class _Entry(NamedTuple):
-    """One thing that a text says. value: a text, None, or a map for a section; offset: of its key"""
+    """A key with its value. value: a text, None, or {} for a section; offset: of its key"""
 
     path: Path
     value: Any
@@ -199,7 +198,7 @@ def _property(text: Text, line: str, offset: int) -> Iterator[_Entry]:
 
 
 def _paired(text: str) -> str:
-    """A text, two halves of a pair that were escaped one by one as the letter they are. raises: UnicodeDecodeError"""
+    """The text with each escaped surrogate pair as one character. raises: UnicodeDecodeError, for half of a pair"""
     return text.encode("utf-16", "surrogatepass").decode("utf-16") if HALF_PAIR.search(text) else text
 
 

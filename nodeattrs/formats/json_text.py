@@ -114,9 +114,9 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
 
 
 def _levels(tree: Any, budget: Budget) -> int:
-    """How many maps and lists are inside one another, up to one more than MAX_DEPTH; large integers are drawn for.
+    """The depth of a tree: its maps and lists inside each other, counted up to MAX_DEPTH + 1.
 
-    raises: TooMuch, for integers that share a hash
+    raises: TooMuch, if the budget does not allow the large integers in it
     """
     levels = 0
     level: list[Any] = [tree] if isinstance(tree, (dict, list)) else []
@@ -151,7 +151,7 @@ def _refuse_half_pairs(text: Text) -> None:
 
 
 def _marked(text: str) -> tuple[Mark, list[tuple[Path, int, int]]]:
-    """The mark of the value of a text that parses; and the keys that it has twice, with both offsets.
+    """(mark of the value, [(path of a key that is written twice, first offset, second offset)]) of a valid text.
 
     cost: one look a token
     """

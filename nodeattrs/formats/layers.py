@@ -40,7 +40,7 @@ class LayerReader:
     """Reads files as layers, with the same options for all. It reads a file again each time.
 
     syntax:   the syntax of all files; None: it follows from the name, and without that from the content
-    tags:     tag, such as "!Ref" -> a function that returns what becomes of the value under it. A value under another
+    tags:     tag, such as "!Ref" -> a function from the value under it to the value of the layer. A value under another
               tag becomes a `Tagged`
     document: the number of one document to take from each file, counted from 1; None: all documents
     kind:     the `kind` of the origins of the layers
@@ -48,10 +48,10 @@ class LayerReader:
     pipes:    whether a path may be a pipe; True only for paths that the caller named, not a repository
     comments: whether JSON of any name may have comments; False: the name decides
 
-    `read` takes a path, `layers` the content of a file that was read already. Both return one layer for each document,
-    and for each part of a config of Git that ends with a line that includes another file.
+    `read` takes a path, and `layers` the content of a file that was read already. Both return one layer for each
+    document. A config of Git is split behind each line that includes another file; each part is a layer.
     A file that is encrypted as a whole, or lies outside of the border, is one unknown layer. DocumentError is raised
-    for a missing file, for a document other than a map, and for a number in `document` that the file does not have.
+    for a missing file, for a document other than a map, and for a number in `document` that is too high.
     """
 
     syntax: Syntax | None = None
@@ -206,23 +206,24 @@ def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) ->
 
 
 def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[Layer]:
-    """Layers in which .env files are read as variables, and the layer of the variables of this process behind them.
+    """The layers, with each .env file read as variables; then one more layer, of the variables of this process.
 
-    prefix, nested: as `environment_layer` takes them
-    raises: BadArgument, as it does
+    prefix: only variables whose names begin with it count
+    nested: the text between two keys in a name; "": a name is one key
+    raises: BadArgument, for a variable below another one, and two of one path
     """
-    found = [dotenv_layer(one, prefix, nested) if _is_dotenv(one) else one for one in layers]
+    found = [
+        dotenv_layer(one, prefix, nested) if syntax_of(one.origin.at(()).file or "") == "env" else one for one in layers
+    ]
     return [*found, environment_layer(os.environ, prefix, nested)]
 
 
-def _is_dotenv(layer: Layer) -> bool:
-    return syntax_of(layer.origin.at(()).file or "") == "env"
-
-
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
-    """The layer of a .env file, read as `environment_layer` reads variables. An unknown layer is returned unchanged.
+    """The layer of a .env file, with its names read as by `environment_layer`. An unknown layer is returned unchanged.
 
-    raises: BadArgument, as it does
+    prefix: only names that begin with it count; "": all
+    nested: the text between two keys in a name; "": a name is one key
+    raises: BadArgument, for a name below another one, and two of one path
     """
     if not isinstance(layer.value, dict):
         return layer
@@ -269,13 +270,15 @@ def may_have_comments(file: str) -> bool:
     >>> [may_have_comments(one) for one in ("web/tsconfig.base.json", ".vscode/settings.json", "a.json")]
     [True, True, False]
     """
-    folder, name = os.path.split(file.replace(os.sep, "/"))
+    folder, name = os.path.split(file)
     is_editors = os.path.basename(folder) == ".vscode" and name.endswith(".json")
     return is_editors or _NAMES.fullmatch(name) is not None
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks for comments, and for commas behind a last entry. An open comment ends with the text.
+    """The text with blanks in place of comments, and of a comma before a closing bracket. Offsets and lines stay.
+
+    A comment that is not closed ends with the text.
 
     >>> without_comments('{"a": "//", // b' + chr(10) + '"l": [1,], /* c */}')
     '{"a": "//",     \\n"l": [1 ]         }'

@@ -1,4 +1,4 @@
-"""The folders that decide for a place: the nearest one above with a certain file, and the root of its work tree.
+"""Find folders upwards: the nearest one with a certain file, and the root of the work tree of Git.
 
 Only names and owners of files are looked at; no file is opened.
 """
@@ -11,13 +11,13 @@ from pathlib import Path
 SETTINGS_FILE = "nodeattrs.toml"
 
 _ROOTS = (".git", "cookbooks", "roles")
-"""What stands at the root of a repository: above it are the files of another one."""
+"""Names that only the root of a repository has. The search for a file ends there."""
 
 
 def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
-    """The nearest folder, *start* or above it, that has *file*; None where none has, up to the root of the repository.
+    """The nearest folder that has *file*: *start* or one above it. None if none up to the repository's root has it.
 
-    The root is the first folder with .git, cookbooks or roles.
+    The root is the first folder with .git, cookbooks or roles; it is still searched.
     """
     folder, below = os.path.abspath(start), ""
     while folder != below:
@@ -30,12 +30,12 @@ def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
 
 
 def is_ours(file: str | os.PathLike[str]) -> bool:
-    """Whether the user of this process, or root, owns a file; True where the system has no users. raises: OSError"""
-    return not hasattr(os, "geteuid") or os.lstat(file).st_uid in (os.geteuid(), 0)
+    """Whether the user of this process, or root, owns a file; of a link, the link itself. raises: OSError"""
+    return os.lstat(file).st_uid in (os.geteuid(), 0)
 
 
 def work_tree_of(folder: Path) -> Path | None:
-    """The nearest folder, *folder* or above it, that has a `.git`; None where none has. Git is not run.
+    """The nearest folder that has a `.git`: *folder* or one above it; None if none has it. Git is not run.
 
     folder: a real path, without links
     """

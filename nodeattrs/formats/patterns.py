@@ -1,8 +1,8 @@
 """Regular expressions from outside, searched within a limit of processor time.
 
 A search with Python's `re` may take hours, and cannot be stopped in its own process. So its cost is estimated first. A
-cheap search runs in this process. Any other search runs in a child process, which the system ends after the seconds of
-the limits. In both, `re` gives the answer.
+cheap search runs in this process. Any other search runs in a child process, and the system ends it after the seconds of
+the limits. The answers are the same.
 
 Expressions are in Python's language; `puppet.regex` translates Ruby's. An expression that `re` cannot express is
 searched with the package `regex`, which has a limit of its own.
@@ -146,7 +146,7 @@ class _RegexExpression(Expression):
     """An expression that the package `regex` has compiled."""
 
     def is_cheap(self, length: int) -> bool:
-        """Never: it has no estimate."""
+        """Always False, since its cost cannot be estimated."""
         return False
 
     def _run(self, text: str, method: str, *words: Any) -> Any:
@@ -197,7 +197,7 @@ def regex_expression(source: str, flags: int, spelled: str, what: str) -> Expres
 
 @contextmanager
 def _unwarned() -> Iterator[None]:
-    """Without the warning that Python may read a class as a set of classes in a later version."""
+    """A context without Python's warnings about sets in character classes, which a later version may read otherwise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
@@ -284,7 +284,7 @@ class _Cost(NamedTuple):
     times: int
 
     def steps(self, length: int) -> int:
-        """For a text of this length."""
+        """The most steps of a search in a text of this length."""
         return int(max(length, 1) ** self.power) * self.times
 
 
@@ -317,7 +317,7 @@ class _Group:
 
 
 def _cost_of(pattern: re.Pattern[str]) -> _Cost | None:
-    """The most that a search may cost; None where it is not known, as where a repeat holds another one.
+    """The most that a search may cost; None if it is not known, as for a repeat inside a repeat.
 
     Each repeat may end anywhere, so it multiplies the cost by the length of the text; so does the start of the search.
     Each choice multiplies it by its number of branches.
@@ -355,7 +355,7 @@ def _cost_of(pattern: re.Pattern[str]) -> _Cost | None:
 
 
 def _bounds(repeat: str) -> tuple[int, int | None]:
-    """How often a repeat takes a part at least and at most; at most None, where nothing ends it."""
+    """(least, most) repetitions of a repeat such as "{2,3}"; most is None for no limit."""
     if repeat in "*+?":
         return int(repeat == "+"), 1 if repeat == "?" else None
     least, comma, most = repeat[1:-1].partition(",")

@@ -24,8 +24,8 @@ HALF_PAIR = re.compile("[\ud800-\udfff]")
 class Mark:
     """The offset of one value in the text of a parsed tree, and the marks of its parts. A parser makes a tree of marks.
 
-    offset: for a value in a map, the offset of its key, or of the value if it is a scalar on a later line. For an
-            element of a list and for the root, the offset of the value
+    offset: for an entry of a map, the offset of its key; if its value is a scalar on a later line, of the value.
+            For an element of a list and for the root, the offset of the value
     parts:  key or index -> Mark; {} for a scalar. Values that a YAML alias repeats share one dict
     before: if the map has the key several times, (value, mark) of the entry just before this one; else None
 
@@ -130,7 +130,7 @@ class ParsedText(NamedTuple):
     tree:     the value of the text, as plain data
     marks:    a function that returns the mark of the root. It may scan the text; `Document` calls it at most once
     warnings: faults that did not stop the parser
-    levels:   a limit for the depth of *tree*: it has at most this many maps and lists inside each other
+    levels:   the depth of *tree* is at most this many maps and lists
     root:     the offset of the root if it is known without *marks*; else None
     """
 

@@ -1,4 +1,4 @@
-"""Writers of plain data as TOML and as .env, for which neither Python nor a dependency has a writer."""
+"""Writers of plain data as TOML and as .env."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 def as_toml(tree: dict[Any, Any]) -> str:
     """Write a map as TOML, in the layout of tomli-w and ansible-inventory; {} is "".
 
-    Values come before tables, and each element of a list has a line. A list of maps is an array of tables where one
-    of the maps needs more than a line.
+    Values come before tables, and each element of a list has a line. A list of maps is an array of tables if one of the
+    maps does not fit a line.
 
     raises: BadValue, for null and any other value that TOML does not have
 

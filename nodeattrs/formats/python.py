@@ -1,8 +1,8 @@
 """Places in Python sources: the line of a path inside the literal of a statement.
 
-Code that runs knows the line of its statement, but one statement may set a map that is written over twenty lines. This
-module finds the line inside the statement. It parses the source and never runs it. For a computed value it gives the
-deepest place that is certain.
+A running program knows the line of a statement, but one statement may set a map of twenty lines. This module finds the
+line inside the statement. It parses the source and never runs it. For a computed value it gives the deepest place that
+is certain.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class _Part(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """An expression that runs where code sets values: a target, a call, an assignment in place.
+    """An expression that sets a value: the target of an assignment, a call, or an assignment such as `+=`.
 
-    value: what it says, where that is written; for a call the call itself
+    value: the expression of the value; for a call the call itself. None if the value is not written there
     """
 
     node: ast.stmt | ast.expr
@@ -54,7 +54,7 @@ class PythonText:
     """A Python source, to find the line of a value in it. It is parsed when a method first needs that, and never run.
 
     file: its name in messages; the file is not read
-    text: the source. If it does not parse, `tree` is an empty module, and `place` returns the line that it is given
+    text: the source. If it does not parse, `tree` is an empty module, and `place` returns its argument *line*
 
     `place` gives the line of a part of the literal that a statement sets. `has_places_below` says whether an entry of a
     value may have another place than the value. `setting` gives the syntax nodes of a statement and its value, or None.
@@ -98,10 +98,10 @@ class PythonText:
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
     def has_places_below(self, line: int, path: Path, span: Span) -> bool:
-        """Whether paths below *path* may have places of their own: the value at *path* is a literal map or list, or a
+        """Whether entries of the value at *path* may have other places than the value: for a literal map or list, or a
         call.
 
-        True also if *span* has no columns, and if *line* is after the end of the source.
+        Also True if *span* has no columns, or *line* is after the end of the source.
 
         line, path, span: as for `place`
         """
@@ -182,7 +182,7 @@ def _settings(node: ast.AST) -> Iterator[_Setting]:
 
 
 def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Setting]:
-    """Each target with its value: those of `a, b = 1, {...}` are kept apart, those of `a, b = f()` have none."""
+    """Yield each target with its value. `a, b = 1, {...}` gives two; the targets of `a, b = f()` have no value."""
     if not isinstance(target, (ast.Tuple, ast.List)):
         yield _Setting(target, value)
         return
@@ -195,7 +195,7 @@ def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[_Setting]:
 
 
 def _spans(node: ast.stmt | ast.expr) -> Iterator[Span]:
-    """Where the compiler may say that this runs: a method on a line of its own is named from its name on."""
+    """Yield the spans that the compiler may note for a node. The span of a method may begin at its name."""
     yield node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
     named = node.func if isinstance(node, ast.Call) else node
     if isinstance(named, ast.Attribute) and named.end_lineno != named.value.end_lineno:
@@ -208,7 +208,7 @@ def _own_value(setting: _Setting) -> ast.expr | None:
 
 
 def _search(setting: _Setting, path: Path) -> tuple[int, ast.expr | ast.keyword | None]:
-    """How many steps of *path* the statement says, and the node that stands for the last of them."""
+    """(number of steps of *path* that are written in the statement, node of the last one or None)."""
     node, value = setting
     is_call = isinstance(node, (ast.Expr, ast.Call))  # what other calls make of their argument is not known
     if value is None:
@@ -250,7 +250,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _last_argument(call: ast.Call) -> ast.expr | None:
-    """The positional argument that is the value, or None where there is none or there are many."""
+    """The positional argument that is the value; None without an argument, and for several values."""
     others = _TAKES_SEVERAL.get(_called(call))
     if not call.args or (others is not None and len(call.args) > others + 1):
         return None
@@ -258,7 +258,7 @@ def _last_argument(call: ast.Call) -> ast.expr | None:
 
 
 def _part(value: ast.expr, step: object, any_call: bool = False) -> _Part | None:
-    """What the literal *value* says at *step*, or None where it does not say it for certain."""
+    """The entry of a literal at *step*; None if the literal does not have it for certain."""
     if isinstance(value, (ast.List, ast.Tuple)):
         return _element(value.elts, step)
     if isinstance(value, ast.Dict):

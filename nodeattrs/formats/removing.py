@@ -23,7 +23,7 @@ WITHHELD = str(Sensitive(""))
 
 
 class _Entry(NamedTuple):
-    """Where an entry of a map stands: from its key to the end of what is written in its value."""
+    """The place of an entry of a map: from the start of its key to the end of its value."""
 
     path: tuple[str, ...]
     start: int
@@ -32,9 +32,9 @@ class _Entry(NamedTuple):
 
 
 def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> str | None:
-    """Remove the entry at *path* from a text; None if it is not set, or cannot be removed without other changes.
+    """The text without the entry at *path*; None if it is not set, or cannot be removed without other changes.
 
-    earlier: True: of a key that is written several times, remove all entries but the last, which is the one that counts
+    earlier: True: the key is written several times; remove all of its entries but the last one, which counts
     cost:    parses the text three times
 
     >>> without('{"a": 1, "b": 2}', ("a",), "json")
@@ -91,12 +91,12 @@ def _leads_into(path: tuple[str, ...], secret: tuple[str, ...]) -> bool:
 
 
 class _Odd(Exception):
-    """What is not taken apart here: a key that is no scalar, an alias, a merge."""
+    """Raised for YAML that is not taken apart here: a key that is no scalar, an alias, a merge."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """A map or list whose end has not come yet: what leads to it, and the key that was read last, or the index."""
+    """A map or list whose end was not read yet: its path, and the last key, or the number of its elements so far."""
 
     is_map: bool
     in_brackets: bool
@@ -104,10 +104,6 @@ class _Open:
     key: str | None = None
     start: int = 0
     count: int = 0
-
-    @property
-    def wants_key(self) -> bool:
-        return self.is_map and self.key is None
 
     @property
     def inside(self) -> tuple[str, ...]:
@@ -142,7 +138,8 @@ def _index(mark: Any) -> int:
 
 
 def _is_key(open_: list[_Open]) -> bool:
-    return bool(open_) and open_[-1].wants_key
+    """Whether the next event is a key of the innermost map."""
+    return bool(open_) and open_[-1].is_map and open_[-1].key is None
 
 
 def _closed(open_: list[_Open], end: int) -> Iterator[_Entry]:

@@ -52,9 +52,9 @@ _VOIDED_TOGETHER = re.compile(
 
 
 def voided_together(section: str, key: str) -> str:
-    """The name of the group of a key of systemd: an empty text of one key makes all keys of its group void.
+    """The name of the group of a key of systemd; "" for a key without a group.
 
-    "" for any other key, which only its own empty text makes void.
+    An empty text for one key makes the lists of all keys of its group void.
 
     >>> voided_together("Timer", "OnBootSec") == voided_together("Timer", "OnCalendar")
     True
@@ -121,7 +121,7 @@ def read(text: Text, budget: Budget, syntax: str) -> ParsedText:
 
 
 def git_parts(text: Text, budget: Budget) -> list[ParsedText]:
-    """Parse a config of Git: its parts in their order, at least one. Each but the last ends with a line that includes.
+    """Parse a config of Git, and split it behind each line that includes a file; returns the parts, at least one.
 
     raises: DocumentError, TooMuch
     """
@@ -161,7 +161,7 @@ def _parsed(text: Text, budget: Budget, syntax: str, entries: Iterable[_Entry]) 
 
 INCLUDE: Path = ("include", "path")
 INCLUDE_IF = 'includeif "'
-"""How the first step of a path begins that includes a file under a condition."""
+"""The beginning of the section of a conditional include."""
 _HEADER = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\[^\n])*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[^\S\n]*(=)?[^\S\n]*")
 _VALUE = re.compile(r'(?:[^"\\\n#;]|\\(?:\r?\n|[^\n])|"(?:[^"\\\n]|\\(?:\r?\n|[^\n]))*")*')
@@ -286,7 +286,7 @@ def _npm(text: Text) -> Iterator[_Entry]:
 
 
 def _of_npm(text: Text, written: str, offset: int) -> Any:
-    """A key or value as npm takes it: what is in quotes is JSON where it can be; a comment is left out."""
+    """A key or value as npm reads it: a text in quotes as JSON, if it is valid; another one without its comment."""
     bare = written.strip()
     if bare[:1] not in ("'", '"') or bare[-1] != bare[0]:
         return _SIGN_OF_NPM.sub(lambda sign: sign[1] or "", bare).strip()

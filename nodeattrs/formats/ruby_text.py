@@ -1,8 +1,8 @@
 """Data in Ruby sources: literals, variables that hold them, and calls of words. Nothing is run.
 
 A word is a method called without a receiver, such as `run_list "role[web]"`; the caller names the words that it wants.
-tree-sitter-ruby parses. A value that only Ruby could compute (a method, a condition, the environment) is an error with
-its line, raised when the value is needed.
+tree-sitter-ruby parses. Some values only Ruby could compute: a method, a condition, the environment. Such a value is an
+error with its line, raised when the value is used.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Ruby:
         return self._slice(method) if method is not None and node.child_by_field_name("receiver") is None else ""
 
     def _mentions(self, node: Node) -> bool:
-        """Whether one of the calls that are asked for stands in a statement."""
+        """Whether a statement contains one of the wanted calls."""
         first = bisect_left(self._wanted, node.start_byte)
         return first < len(self._wanted) and self._wanted[first] < node.end_byte
 
@@ -205,7 +205,7 @@ class Ruby:
             self._names[self._slice(left)] = error  # raised where the name is used
 
     def _doubt(self, node: Node) -> None:
-        """Names that a statement which is not read may have given another value: a use of one is refused."""
+        """Mark the names that an unread statement may have changed: a later use of one is an error."""
         for one in _nodes(node):
             self._budget.steps(_STEPS_A_NODE)
             for field in ("receiver", "left"):
@@ -214,7 +214,7 @@ class Ruby:
                     self._names[self._slice(touched)] = self.refused(one)
 
     def _loop(self, node: Node, words: Collection[str], every: bool) -> Iterator[Call]:
-        """`[...].each do |name| ... end`."""
+        """Yield the calls of a loop, `[...].each do |name| ... end`, for each element. raises: DocumentError"""
         over, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
         method, names = node.child_by_field_name("method"), _block_names(block)
         if over is None or method is None or block is None or self._slice(method) != "each" or not names:
@@ -304,7 +304,7 @@ class Ruby:
         into.mark.parts[key] = Mark(below if is_later else at, mark.parts)
 
     def _words_in(self, node: Node, depth: int) -> Literal:
-        """`%w(a b)` and `%i(a b)`, and the two with large letters."""
+        """The list of `%w(a b)`, `%i(a b)`, `%W(a b)` or `%I(a b)`."""
         raw = self._slice(node.children[0])[1] in "wi"
         mark = Mark(node.start_byte, {index: Mark(one.start_byte) for index, one in enumerate(node.named_children)})
         texts = [
@@ -347,7 +347,7 @@ class Ruby:
         return self._made("".join(self._piece(one, _dedented(text, width), raw, depth) for one, text in pieces)[1:])
 
     def _joined(self, node: Node, depth: int) -> str:
-        """A text in which backslashes and `#{...}` count."""
+        """The value of a text with escapes and `#{...}`."""
         return self._made("".join(self._piece(one, self._slice(one), False, depth) for one in node.named_children))
 
     def _piece(self, node: Node, text: str, raw: bool, depth: int) -> str:
@@ -369,7 +369,7 @@ class Ruby:
         return "".join(map(chr, numbers))
 
     def _shown(self, node: Node, depth: int) -> str:
-        """What `#{...}` puts into a text."""
+        """The text of a `#{...}`. raises: DocumentError, for a value other than text, integer, boolean or nil"""
         inside = [one for one in node.named_children if one.type not in _SKIPPED]
         value = self.value(inside[0], depth + 1).value if len(inside) == 1 else [None]
         if value is None or isinstance(value, (str, int)):
@@ -403,7 +403,7 @@ class Ruby:
         return -value if self._slice(node)[0] == "-" else value
 
     def _binary(self, node: Node, depth: int) -> Literal:
-        """`"a" + "b"`, `[1] + [2]`."""
+        """The sum of two texts or two lists. raises: DocumentError, for any other operation"""
         left, sign, right = node.children if len(node.children) == 3 else (node, node, node)
         if self._slice(sign) != "+":
             raise self.refused(node)
@@ -525,7 +525,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def _heredocs(root: Node) -> Iterator[tuple[int, Node]]:
-    """By the offset at which a heredoc is named: its body."""
+    """Yield (offset of its beginning, its body) for each heredoc."""
     begun = []
     for node in _nodes(root):
         if node.type == "heredoc_beginning":
@@ -540,7 +540,7 @@ def _block_names(block: Node | None) -> list[Node]:
 
 
 def _margin(text: str) -> int:
-    """How far the lines of a `<<~` are indented at least; lines of blanks do not count."""
+    """The smallest indentation of the lines of a `<<~`, in columns; lines of blanks do not count."""
     return min((_width(line) for line in _MARGIN.findall(text)), default=0)
 
 

@@ -21,7 +21,7 @@ class Tagged:
     tag:   the tag as it is written: "!Ref"
     value: plain data; a scalar is a text, also if it looks like a number
 
-    Two are equal if their tags and values are. Here 1, 1.0 and True are different values.
+    Two are equal if tag and value are equal; 1, 1.0 and True are different values.
 
     >>> Tagged("!Ref", "Vpc")
     !Ref "Vpc"

@@ -35,7 +35,7 @@ from nodeattrs.errors import TooMuch
 from nodeattrs.formats.patterns import processor_time
 
 _SIGNS = 4
-"""How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""
+"""Characters of text that count as one step."""
 _PER_VALUE = 2
 _PER_CALL = 5
 _PER_MACRO = 100
@@ -51,17 +51,17 @@ _GATHERED = 1000
 _QUICK_TEXT = """boolean callable count d default defined false first float integer iterable last length mandatory
     mapping none number random sameas sequence ternary true undefined"""
 _QUICK = frozenset(_QUICK_TEXT.split())
-"""Filters and tests that do not look into what they are given, and make nothing."""
+"""Filters and tests that do not look into their arguments, and make nothing."""
 _SEARCHING = frozenset(["count", "index", "isdisjoint", "remove", "sort"])
 """Methods of lists and maps that look at each value; others do not."""
 _PARTS = frozenset(["get", "pop", "popitem", "setdefault"])
 """Methods whose result is there already."""
 _WIDE = frozenset(["batch", "center", "ljust", "product", "rjust", "slice", "to_bytes", "zfill"])
-"""They give as much as a number says."""
+"""Functions whose result is as large as a number in their arguments."""
 _MULTIPLYING = frozenset(
     ["expandtabs", "indent", "join", "regex_findall", "replace", "translate", "urlize", "wordwrap"]
 )
-"""They may put an argument beside each sign or value of what they are given."""
+"""Functions that may put an argument beside each character or value of another one."""
 _JSON = frozenset(["to_json", "to_nice_json", "tojson"])
 _EACH_WITH_EACH = frozenset(
     ["difference", "intersect", "subset", "superset", "symmetric_difference", "union", "unique"]
@@ -86,17 +86,17 @@ _SLOW = {
     "wordcount": 4,
     "xmlattr": 4,
 }
-"""How much longer they take than to look at what they are given."""
+"""Function -> how many times longer it takes than one look at its arguments."""
 
 _PLAIN = frozenset([bool, float, type(None)])
 _WHOLE = frozenset([*_MULTIPLYING, *_JSON, *_EACH_WITH_EACH, *_COPYING, *_SLOW, "sum"])
-"""Those that look at all that they are given before they give anything."""
+"""Functions that look at all of their arguments before they return anything."""
 _ESTIMATED = frozenset([*_WIDE, *_WHOLE, "format", "generate_lorem_ipsum", "round"])
 
 _CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items()))
 _SIZED = (str, bytes, dict, *_CONTAINERS)
 _PASSED = (Context, EvalContext, Environment)
-"""What Jinja hands to a filter before the value."""
+"""Types of the arguments that Jinja passes to a filter before the value."""
 _FIELD = re.compile(r"%[-+ #0]*\d*\.?\d*")
 _NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
@@ -127,12 +127,15 @@ class _Meter:
                 raise self.budget.exceeded("seconds")
 
     def expect(self, signs: int) -> None:
-        """Let so many signs be made; they are not drawn. raises: TooMuch"""
+        """Check that a text of this length may be made; draws nothing. raises: TooMuch"""
         if signs // _SIGNS > self.budget.remaining("steps"):
             raise self.budget.exceeded("steps")
 
     def weigh(self, values: Sequence[Any]) -> int:
-        """Draw for all that values hold, as often as they hold it, and say how many steps that were. raises: TooMuch"""
+        """Draw steps for values and everything in them; returns their number. A repeated object counts each time.
+
+        raises: TooMuch
+        """
         total, depth, level = 0, 0, [values]
         while level:
             below: list[Any] = []
@@ -157,7 +160,7 @@ class _Meter:
         return total
 
     def look(self, value: Any) -> None:
-        """Draw for all that a value holds; for a short text or a number nothing. raises: TooMuch"""
+        """Draw steps for a value and everything in it; none for a short text or a number. raises: TooMuch"""
         kind = type(value)
         if kind is str:
             self.draw(len(value) // _SIGNS)
@@ -165,7 +168,7 @@ class _Meter:
             self.weigh([value])
 
     def made(self, value: Any) -> None:
-        """Draw for a value that was made; what it holds was there before. raises: TooMuch"""
+        """Draw steps for a new value, but not for the values in it, which existed before. raises: TooMuch"""
         if isinstance(value, (str, bytes)):
             self.draw(len(value) // _SIGNS)
         elif isinstance(value, _SIZED):
@@ -204,10 +207,10 @@ class _Meter:
     def run(
         self, name: str, function: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any], owner: Any = None
     ) -> Any:
-        """What a filter, a test, a function or a method gives, drawn for.
+        """Call a filter, test, function or method, and draw steps for its arguments and result; returns the result.
 
-        owner:  whose method it is
-        raises: TooMuch; what the function raises
+        owner:  the object of a method; None for a function
+        raises: TooMuch; errors of the function
         """
         self.draw(_PER_CALL)
         if owner is None and name in _QUICK:
@@ -278,7 +281,7 @@ def _time_for(name: str, subject: Any, others: Sequence[Any], weight: int) -> in
 
 
 def _length(value: Any) -> int:
-    """The length of a text or list; of a map that of its longest value, or its own."""
+    """The length of a text or list; for a map, the largest of its own and those of its values; else 0."""
     if isinstance(value, dict):
         return max(len(value), *map(_length, value.values()), 0)
     return len(value) if isinstance(value, _SIZED) else 0
@@ -298,7 +301,7 @@ def _percent(text: Any, values: Any, weight: int) -> int:
 
 
 class _Fields(Formatter):
-    """A formatter whose fields are drawn for; the widths of some are fields themselves."""
+    """A formatter that draws steps for each field. It sees the width of a field after inner fields are filled in."""
 
     meter: _Meter
 
@@ -327,17 +330,17 @@ class _Tokens(Extension):
 
 
 _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)"
-"""Filters that give what they are given, and draw for it. No template can name them."""
+"""Filters that return their argument, and draw steps for it. No template can name them."""
 
 
 class _Drawing(NodeTransformer):
-    """Puts the filters above into the tree of a template, where operators and loops work without a call."""
+    """Puts the filters above into the tree of a template: operators and loops make no calls that could be counted."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
 
     def _through(self, name: str, node: Any) -> Any:
-        """A node whose value is drawn for where it is evaluated, unless that is a constant."""
+        """The node with a filter that draws steps for its value; a constant is returned unchanged."""
         return node if isinstance(node, nodes.Const) else self._filter(name, node)
 
     def _filter(self, name: str, node: Any) -> Any:
@@ -386,7 +389,7 @@ class _Drawing(NodeTransformer):
 
 
 class _Code(CodeGenerator):
-    """Draws for the variables that a block is handed: where each is handed all, the code is as long as their square."""
+    """Draws steps for the variables that a block gets. If each gets all, code grows with the square of the template."""
 
     environment: CountedEnvironment
 
@@ -402,7 +405,7 @@ class _NativeCode(_Code, NativeCodeGenerator):
 
 @pass_context
 def _printed(context: Any, value: Any) -> Any:
-    """A value that is about to be a text; what is one already is drawn for where it is joined."""
+    """Return a value that is printed, and draw steps for it. Those for a text are drawn when it is joined."""
     if not isinstance(value, str):
         context.environment.meter.look(value)
     return value
@@ -479,7 +482,7 @@ class CountedEnvironment(SandboxedEnvironment):
         return safe_range(*bounds)
 
     def compile(self, source: Any, *args: Any, **named: Any) -> Any:
-        """Compile a template, with calls that draw on the budget added to its code.
+        """Compile a template; returns its code, in which calls draw on the budget.
 
         The seconds of the template begin when this returns. raises: TooMuch; TemplateSyntaxError
         """

@@ -50,7 +50,7 @@ def read(text: Text, budget: Budget) -> ParsedText:
 
 
 def _look_at_keys(text: Text, budget: Budget) -> None:
-    """Draw for dotted keys, which the library takes the square of their steps to read. raises: TooMuch"""
+    """Draw steps for dotted keys: `tomllib` takes the square of the number of their steps. raises: TooMuch"""
     if text.text.count(".") <= _FEW_STEPS or max(map(_dots, text.text.splitlines())) <= _FEW_STEPS:
         return
     bare = _TOKEN.sub(lambda found: "s" if found[0][0] in "\"'" else found[0][0].replace("#", ""), text.text)
@@ -128,7 +128,7 @@ def _marked(text: str) -> Mark:
 
 
 def _inner(text: str, offset: int) -> dict[Any, Mark]:
-    """The marks of what stands in a value that begins at *offset*, where it is an inline table or an array.
+    """The marks of the entries of the inline table or array that begins at *offset*; {} for another value.
 
     cost: one look at each word of it
     """
@@ -164,7 +164,7 @@ def _inner(text: str, offset: int) -> dict[Any, Mark]:
 
 
 def _inside(holder: Mark, step: str, begin: int) -> Mark:
-    """The table that a header means by *step*: of an array of tables, the last."""
+    """The mark of the table *step* of a holder, made if needed; of an array of tables, its last table."""
     mark = holder.parts.setdefault(step, Mark(begin))
     return mark.parts[len(mark.parts) - 1] if 0 in mark.parts else mark
 

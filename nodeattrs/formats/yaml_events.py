@@ -62,7 +62,7 @@ def _offset(event: Any) -> int:
 
 
 class _Named(NamedTuple):
-    """What an anchor names. height: the maps and lists that stand in one another; 0 for a scalar"""
+    """The value of an anchor. height: its depth in maps and lists, 0 for a scalar; size: its number of values"""
 
     data: Any
     parts: dict[Any, Mark]
@@ -81,7 +81,7 @@ class Frame:
     key_offset: the offset of *key*
     height:     the depth of the values below it: 1 for a map or list that contains no other
     before:     how many values the budget still allowed when it began
-    under:      the (data, parts) that `<<` has merged, which the map's own keys override; None for none
+    under:      (data, parts) of the maps that `<<` has merged; the map's own keys override them. None for none
     merged:     the keys that `<<` has set; only a subclass that merges in place sets it
     step:       the key or index of the value that comes next; None if a key comes next
     """
@@ -111,8 +111,8 @@ class Frame:
 class Builder:
     """Builds one tree and its marks from a YAML text. Make an instance, call `run` once, and read `tree`.
 
-    A subclass has to override `scalar` and `key`, which give the value of a scalar and the key for a value. It may
-    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls these hooks.
+    A subclass has to override two hooks: `scalar` returns the value of a scalar, and `key` the key for a value. It may
+    also override `made` (a finished map or list), `aliased`, `merged`, `unmerged` and `fault`. `run` calls the hooks.
     `error` returns, and does not raise, the error at an event. `constructed` gives the value of a scalar as PyYAML
     does.
 
@@ -123,11 +123,11 @@ class Builder:
     mark:      the mark of the root of `tree`
     documents: with the switch `takes_all`, (tree, mark) of each document; `tree` is None then
     warnings:  faults that do not stop reading, added by hooks
-    open:      while `run` reads, the maps and lists whose end it has not read yet, the outermost first
+    open:      the maps and lists that `run` is reading, the outermost first
 
     Switches, which a subclass sets:
-    only_first:      read the first document alone. Without this and the next one, a second document is an error
-    takes_all:       read all documents, into `documents`
+    only_first:      read the first document alone
+    takes_all:       read all documents, into `documents`. Without both switches, a second document is an error
     merges_in_place: `<<` overrides keys before it. False: each key of the map overrides what `<<` merges
     anchors_once:    an anchor that is set again is an error
     half_pairs:      half of a surrogate pair may be escaped. False: an error
@@ -179,7 +179,7 @@ class Builder:
         """Hook that is called before `<<` merges the map *entry* into a map; here it does nothing."""
 
     def unmerged(self, event: Any) -> Any:
-        """Hook that gives the key for `<<` whose value is neither a map nor a list of maps; here an error is raised."""
+        """Hook for a `<<` whose value is neither a map nor a list of maps; returns its key. Here it raises an error."""
         raise self.error("<< takes a map, or a list of maps", event)
 
     def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
@@ -265,7 +265,7 @@ class Builder:
             raise self.error("a second document begins here", event, hint="one file holds one document")
 
     def _end_document(self) -> bool:
-        """Keep the document where all are read. True: the text behind it is not read."""
+        """End a document; with `takes_all` it is kept. Returns whether the text after it is left unread."""
         if self.takes_all:
             self.documents.append((self.tree, self.mark))
             self.tree, self.mark = None, _NO_MARK
@@ -330,7 +330,7 @@ class Builder:
         self._place(self.aliased(named.data, event), event, named.parts)
 
     def _place(self, value: Any, event: Any, parts: dict[Any, Mark]) -> None:
-        """Give a finished value to what it stands in."""
+        """Put a finished value into the open map or list; without one it is the tree."""
         if not self.open:
             self.tree = value
             if self._marks:

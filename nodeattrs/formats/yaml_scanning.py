@@ -1,8 +1,8 @@
 """PyYAML's loader in Python, for texts that libyaml reads differently, or where PyYAML has no libyaml.
 
-Before each token, PyYAML's own loader looks at every place where a key may start, and each open bracket is such a
-place. So a text of a thousand brackets takes seconds. The places are in the order of the text, so this loader looks
-only at the first ones.
+Before each token, PyYAML's own loader looks at all places where a key may start, such as each open bracket. So a text
+of a thousand brackets takes seconds. The places are in the order of the text, so this loader looks only at the first
+ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ class Loader(yaml.SafeLoader):
         return next((key.token_number for key in self.possible_simple_keys.values()), None)
 
     def stale_possible_simple_keys(self) -> None:
-        """Forget the places that are too far away, or on another line. raises: ScannerError"""
+        """Forget the places of keys that are too far away, or on another line.
+
+        raises: ScannerError, if a key has to be at such a place
+        """
         while self.possible_simple_keys:
             level, key = next(iter(self.possible_simple_keys.items()))
             if key.line == self.line and self.index - key.index <= _LONGEST:

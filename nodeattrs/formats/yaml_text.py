@@ -89,7 +89,7 @@ class _Plain(Builder):
         return frame.data
 
     def tagged(self, event: Any, value: Any) -> Any:
-        """What stands under a tag that is none of YAML's plain ones."""
+        """The value under a tag that is none of YAML's plain ones; here it raises an error."""
         raise self._unknown_tag(event)
 
     def aliased(self, value: Any, event: Any) -> Any:

@@ -73,9 +73,9 @@ _ROWS = 50
 
 
 def _draw(value: Any) -> None:
-    """Draw what it takes to write again what was written: how much that is bounded by nothing that was read.
+    """Draw steps for objects that occur again: PyYAML writes them each time, which may take minutes.
 
-    raises: TooMuch, before PyYAML takes minutes for it
+    raises: TooMuch
     """
     budget = Budget("what is written as YAML")
     been: set[int] = set()
@@ -94,8 +94,8 @@ def _draw(value: Any) -> None:
 def written(value: Any, *, blocks: bool = False, **layout: Any) -> str:
     """Write a value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
 
-    blocks: True: texts of several lines are written as blocks, and an object that occurs again is written again. False:
-            its second place is an alias
+    blocks: True: texts of several lines are written as blocks, and an object that occurs twice is written twice. False:
+            the second time it is an alias
     layout: further arguments of `yaml.dump`
     raises: BadValue, if it is nested deeper than PyYAML can write; TooMuch, if repeated objects would take minutes to
             write; yaml.YAMLError, for an object that YAML does not have

@@ -128,7 +128,7 @@ def _fits(pattern: Path, path: Path) -> bool:
 
 
 def _skipped(pattern: Path, reached: set[int]) -> set[int]:
-    """The positions in a pattern that are reached, with those behind `**` that fits no further step."""
+    """The reached positions of a pattern, and those behind each `**` there, which may fit no step."""
     found, left = set(reached), [*reached]
     while left:
         at = left.pop()
@@ -208,9 +208,9 @@ class ChefConfig(NamedTuple):
     """The table [chef], with values from Chef's own configuration for what it does not set.
 
     cookbook_paths:    folders with cookbooks, in order; (): Chef's usual ones
-    missing_cookbooks: what a missing cookbook means. "error": a run fails. "warn": no check reports it. "own": as
-                       "warn", and only attributes below its own name count as set by it. "": a check reports it, no run
-                       fails
+    missing_cookbooks: what a missing cookbook means. "": a check reports it, and no run fails. "error": a run fails,
+                       too. "warn": no check reports it. "own": as "warn", and the cookbook may have set only attributes
+                       below its own name
     policy:            the policy of nodes that name none; "" for none
     policy_group:      the policy group of nodes that name none; "" for none
     secret_file:       the file with the secret of encrypted data bags, relative to the repository; "" for none
@@ -339,7 +339,7 @@ class RepositorySettings:
         return self._with_chefs(config)
 
     def _with_chefs(self, config: Config) -> Config:
-        """*config* completed by Chef's own configuration; unchanged, with a warning, where that cannot be read."""
+        """*config* completed by Chef's own configuration; unchanged without one. An unreadable one is a warning."""
         names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
         path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
         if path is None:
@@ -358,10 +358,10 @@ class RepositorySettings:
         return config
 
     def shown(self, path: FilePath) -> str:
-        """The name of a file in messages: relative to the root with slashes; as given for a file outside."""
+        """The name of a file in messages: relative to the root; as given for a file outside."""
         whole, start = os.path.normpath(path), os.path.join(self.root, "")
         inside = whole[len(start) :] if whole.startswith(start) else os.path.relpath(path, self.root)
-        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+        return str(path) if inside.startswith(os.pardir) else inside
 
 
 def _read_ruby(path: FilePath, file: str, kind: str) -> Document:
@@ -434,9 +434,9 @@ def _puppet_version(fields: Fields) -> int | None:
 
 
 def read_fold(fields: Fields, *under: Any) -> PlainFold:
-    """The merge of plain files in a map of settings, such as [fold.NAME]; faults and unknown fields are noted in
-    *fields*.
+    """The merge of plain files in a map of settings, such as [fold.NAME]. A missing field has its default.
 
+    Faults and unknown fields are noted in *fields*.
     under: the path of the map; () for the root of a document
     """
     fields.only(("files", "policy", "merge", "syntax"), *under, above=_KNOWN if under else ())
@@ -481,9 +481,10 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def known_code(word: object) -> str:
-    """`str(word)`, if it is a code, the beginning of one (but not ""), the name of one, or "all".
+    """Check a word of --select or --ignore, and return it as text.
 
-    raises: BadArgument, with near names, for any other word
+    The word is a code, the name of one, the first characters of one, or "all".
+    raises: BadArgument, with near names, for "" and any other word
     cost:   if no imported module has such a code, all dialects are imported
 
     >>> known_code("NA12"), known_code("default-replaces")
@@ -521,13 +522,14 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
 
 def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
     for key, given in fields.map(*under).items():
-        place = fields.locator.at((*under, key)).place or FILE
-        if fields.parsed((*under, key), given, partial(_rule, key)):
-            yield from read_rules({key: given}, partial(_at, place))
-
-
-def _at(place: str, _: Any) -> str:
-    return place
+        try:
+            (rule,) = read_rules({key: given})
+        except BadArgument as error:
+            is_setting = key in _KNOWN
+            hint = f"if the setting {key} is meant, write it above the first [table]" if is_setting else error.hint
+            fields.wrong((*under, key), error.message, hint)
+        else:
+            yield rule._replace(place=fields.locator.at((*under, key)).place or FILE)
 
 
 def _limit(name: str, most: Any) -> Limits:
@@ -594,15 +596,6 @@ def _inside(fields: Fields, path: Path) -> str:
         fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, OUTSIDE)
         return ""
     return named
-
-
-def _rule(key: str, given: Any) -> None:
-    try:
-        read_rules({key: given})
-    except BadArgument as error:
-        if key in _KNOWN:
-            error.hint = f"if the setting {key} is meant, write it above the first [table]"
-        raise
 
 
 _CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
@@ -729,7 +722,7 @@ _READ_AS_LAYERS = ("fold", "cloud-init")
 
 
 def _is_below(root: FilePath, text: str) -> bool:
-    """Whether a path as it is written is below the root, wherever its links lead."""
+    """Whether a path is below the root as it is written; links are not followed."""
     return FilePath(os.path.normpath(root / os.path.expanduser(text))).is_relative_to(os.path.normpath(root))
 
 
@@ -747,8 +740,9 @@ def _note_paths_outside(fields: Fields, root: FilePath) -> None:
 
 
 def leads_out(root: FilePath, text: str) -> bool:
-    """Whether a setting is a URL, or a path outside of both the repository and the border in force; links are
-    followed.
+    """Whether a setting is a URL, or a path outside of both the repository and the border in force.
+
+    Links are followed. Without a border, only a URL leads out.
     """
     path = root / os.path.expanduser(text)
     is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))

@@ -33,7 +33,7 @@ def fault(
 ) -> DocumentError:
     """The error for the value at *path* of a document, with its line; the caller raises or lists it.
 
-    locator: gives the line; without a file the subject is put before the message
+    locator: gives file and line; if it gives no file, its subject is put before the message
     of:      the class of the error
     """
     at = locator.at(path)
@@ -115,10 +115,12 @@ class Fields:
         )
 
     def only(self, known: Iterable[str], *under: Any, ignore: Iterable[str] = (), above: Iterable[str] = ()) -> None:
-        """Add a warning for each field of a map that is neither in *known* nor in *ignore*, with near names as a hint.
+        """Add a warning for each unknown field of a map, with similar known names as a hint.
 
-        under: the path of the map; the root of the document unless given. A missing map has no fields.
-        above: fields of the root; one that is found in this map gets the hint to move it up
+        known:  the names of the known fields
+        under:  the path of the map; without it, the root of the document. A missing map has no fields
+        ignore: names of further fields that get no warning
+        above:  fields of the root; the hint for one of these is to move it up
         """
         names = list(known)
         for key in self.map(*under):

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
@@ -30,7 +30,7 @@ _VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Setting of a call -> the environment variable for it; each is also an option of that name."""
 
 
-@taking(options=Mapping, environ=Mapping, start=A_PATH)
+@taking(options=Mapping, environ=Mapping)
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 
@@ -39,22 +39,22 @@ class Settings:
     `store` is the path or URL of the saved nodes, by default the usual place.
     options:    name -> the value given; None for an option that is not given
     environ:    the environment variables
-    start:      the folder where the search for a nodeattrs.toml begins; it goes upwards
-    repository: the settings of the named repository, or else of the nearest one that the search finds; None for neither
+    repository: the settings of the named repository, else of the nearest one at or above the current folder; None for
+                neither
     warnings:   about settings that are probably not meant; complete after `folded` was read
     raises:     NotFound from the constructor, if the named repository does not exist
 
-    A nodeattrs.toml above *start* that belongs to another user is not used; `warnings` has a warning then.
+    A nodeattrs.toml above the current folder that belongs to another user is not used; there is a warning then.
     """
 
-    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str], start: str = os.curdir) -> None:
+    def __init__(self, options: Mapping[str, Any], environ: Mapping[str, str]) -> None:
         self._given = [
             ({name: environ[variable] for name, variable in _VARIABLES.items() if environ.get(variable)}, "variable"),
             ({name: options[name] for name in _VARIABLES if options.get(name) is not None}, "option"),
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
-        self._found = None if named is not None else self._upwards(os.path.abspath(start))
+        self._found = None if named is not None else self._upwards(os.getcwd())
         place = self._found if named is None else named
         self.repository = None if place is None else RepositorySettings(place)
 
@@ -79,7 +79,7 @@ class Settings:
         """
         layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
-            file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
+            file = os.path.join(self._found, FILE).removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
         if self.repository is not None and (document := self.repository.document) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
@@ -95,12 +95,11 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """The path or URL of the saved nodes.
+        """The path or URL of the saved nodes: from an option, a variable or nodeattrs.toml, else the usual place.
 
-        An option or variable names it, or nodeattrs.toml, relative to its repository. If none does, it is the usual
-        place.
-        raises: DocumentError, if a repository that is not trusted names a server or a place outside, or brings the
-                store itself
+        A path in nodeattrs.toml counts from its repository.
+        raises: DocumentError, for a repository that is not trusted, if it names a server or a place outside of it. Also
+                if the store at the usual place came with the repository
         """
         given = [given["store"] for given, _ in self._given if "store" in given]
         if given:
@@ -170,16 +169,18 @@ def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]
 
 
 def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
-    """The sensitive paths of all settings that `settings_beside` finds; [] for none. raises: DocumentError"""
+    """The sensitive paths in all settings that `settings_beside` finds for the same arguments; [] for none.
+
+    raises: DocumentError
+    """
     return [path for one in settings_beside(named, *places) for path in one.sensitive]
 
 
 def settings_beside(named: str | None, *places: str | None) -> list[Config]:
-    """The settings that apply to a command that does not read a repository of Chef: one for each nodeattrs.toml, sorted
-    by folder; [] for none.
+    """The settings for a command that reads no repository of Chef: one `Config` a nodeattrs.toml, sorted by folder.
 
     A nodeattrs.toml is looked for in the repository, and at or above the current folder and each place. A file above
-    the current folder or a place counts only if the user or root owns it.
+    the current folder or a place counts only if the user or root owns it. [] for none.
 
     named:  the folder of the repository; None: NODEATTRS_REPO
     places: the files and folders that the command reads; None is ignored

@@ -58,7 +58,7 @@ def export_lines(
             is_there = True
             record = record_of(saved, history) if snapshots or history else saved.document
             yield json.dumps(record, ensure_ascii=False).translate(ESCAPES) + "\n"
-        if not is_there and at is None:  # else it was not there yet
+        if not is_there and at is None:  # with *at*, the node may be newer
             raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
 
 
@@ -127,8 +127,8 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
 def copy_store(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
     """Copy all revisions of *source* into *target*; returns (number of nodes, number of revisions).
 
-    Every revision keeps its number, time and notes. Revisions that *target* has already are skipped but counted, so
-    repeat the call to complete an interrupted copy.
+    Every revision keeps its number, time and notes. A revision that *target* has already is skipped, but counted. To
+    complete an interrupted copy, repeat the call.
     on_node: called with the name of each node after its last revision was copied
     raises:  DocumentError, if a revision cannot be read; StoreError, if a node has other revisions in *target*
     """
@@ -173,10 +173,9 @@ class RecordReader:
     """Turns records into revisions for one store, and replaces secrets in them by markers. It saves nothing.
 
     A record is one revision of one node, as an export has it, or a plain node document. `revision_in` returns the
-    revision. It raises errors for a bad record, and for a number that is not higher than in the record before of the
-    same node. A value is replaced if it is at one of the *sensitive* paths. It is also replaced if the store already
-    has a marker at its path, or if another part of the record has one. The markers of the store are read once for each
-    node.
+    revision. It raises errors for a bad record. The numbers of a node's records must increase.
+    A value is replaced at each *sensitive* path, and where the store or another part of the record has a marker. The
+    markers of the store are read once for each node.
 
     store:     the store into which the revisions shall go; only read
     sensitive: paths whose values are secrets, in addition to the markers
@@ -193,8 +192,8 @@ class RecordReader:
         Call it for the records of one node in the order of their numbers. A saved node that cannot be read adds no
         markers, and is no error: the import may replace it.
         record: the parsed JSON: a record of an export, or Chef's node document
-        raises: DocumentError, for a number that is not higher than the last one; for a bad record, other errors, which
-                `errors_in_file` turns into a DocumentError
+        raises: DocumentError, for a number that is not higher than the last one. Other errors for a bad record;
+                `errors_in_file` turns them into a DocumentError
         """
         saved = _checked(record)
         if saved.revision is not None:
@@ -261,7 +260,7 @@ def _revision(record: JsonMap, noted: Noted) -> Revision | None:
 
 
 def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
-    """*saved* with markers in the place of secrets; document or snapshot as they are where they have no secret."""
+    """*saved* with markers in the place of secrets. A document or snapshot without a secret is unchanged."""
     if not sensitive:
         return saved
     document, snapshot = saved.document, saved.snapshot

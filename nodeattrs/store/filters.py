@@ -48,7 +48,7 @@ def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
 def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
     """A copy of *tree* without the attributes that *entries* name; maps that become empty stay.
 
-    An entry that leads into null, false, or a text without the next key removes nothing (Chef's rule).
+    An entry removes nothing if it leads into null, false, or a text without the next key (Chef's rule).
     cost:   one copy of the tree
     raises: TypeConflict, where an entry leads into any other value that is not a map;
             BadArgument, where an entry is neither text nor keys
@@ -199,8 +199,8 @@ def filtered_snapshot(
 ) -> dict[str, Any]:
     """A snapshot with only the attributes that the lists allow and do not block. *snapshot* is not changed.
 
-    Unchanged parts of it are shared. If an entry of an allow list leads into a value that is not a map, that value
-    becomes "withheld", and still overrides weaker slots. Marks that no kept value refers to become blank, and lines of
+    Unchanged parts of it are shared. An entry of an allow list may lead into a value that is not a map. This value
+    becomes "withheld", and still overrides weaker slots. Marks that no kept value refers to become blank. Lines of
     removed keys are removed.
     allow, block: level -> entries; a level without a list, or with None, is kept whole
     cost:         one visit of each map and list; none without lists
@@ -271,7 +271,7 @@ def _entries_of_plain(tree: dict[str, Any]) -> list[list[Any]]:
 
 
 def _whose_of(cut: Packed, whose: Any) -> Any:
-    """The packed origin of a value after it was cut: unknown where it was by element, and the list is withheld."""
+    """The packed origin of a value after the cut; unknown if it was an origin for each element of a withheld list."""
     by_element = isinstance(whose, list) or (isinstance(whose, dict) and "of" in whose)
     return _UNKNOWN if cut is _WITHHELD and by_element else whose
 

@@ -1,8 +1,8 @@
 """Export saved nodes to a folder of JSON files, and import such a folder into a store.
 
     web1.json             Chef's node document, as `knife node show web1 -F json -l` prints it; its keys are sorted
-    web1.snapshot.json    the fifteen slots with their origins; its keys keep their order, which the merge needs
-    history/web1@3.json   revision 3 with its time and notes, where the history was asked for
+    web1.snapshot.json    the fifteen slots with their origins; its keys keep their order, since the merge needs it
+    history/web1@3.json   revision 3 with its time and notes, if the history is exported
 
 A file is replaced as a whole, and only if its content changes. A file name has "%" and two digits for each byte
 outside of `[a-z0-9._-]`. So two nodes never share a file, also where the file system ignores case. The name of a node
@@ -51,8 +51,8 @@ class ExportResult:
     nodes:   the number of exported nodes
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
-    kept:    the names of files of unknown nodes that were not removed, since they were edited or another program wrote
-             them
+    kept:    the names of files that were not removed, though the store lacks their node or revision: they were edited,
+             or another program wrote them
     """
 
     nodes: int = 0
@@ -268,10 +268,10 @@ def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterab
 def read_folder(
     store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()
 ) -> tuple[list[Saved], list[str]]:
-    """Returns (revisions, remarks) of a folder that an export wrote. Nothing is saved.
+    """Returns (revisions, remarks) of a folder that an export wrote; nothing is saved.
 
-    The revisions are what `import_nodes` saves, sorted by node, the oldest first; secrets in them are replaced by
-    markers. The remarks are sentences for the user, such as that a file was edited; [] for none.
+    The revisions are those that `import_nodes` saves, sorted by node, the oldest first. Their secrets are replaced by
+    markers. The remarks are sentences for the user, for example about an edited file; [] for none.
     store:     only read, for the paths of secrets in its nodes
     sensitive: paths whose values are secrets, too
     raises: DocumentError with the file
@@ -351,7 +351,7 @@ def _as_exported(document: JsonMap, seal: JsonMap) -> JsonMap:
 
 
 def _in_order(saved: Saved) -> Saved:
-    """The revision with the document's keys in the node's order; as it is where lists had cut the document."""
+    """The revision with the keys of its document in the node's order. Unchanged if the document was cut by lists."""
     if saved.snapshot is None:
         return saved
     document = saved_document(node_of(saved))

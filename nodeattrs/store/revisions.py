@@ -49,8 +49,8 @@ class Noted(NamedTuple):
     version:    the version of nodeattrs
     report:     a short report of the catalog, if it was applied or tried with --noop; None if not
     by:         the source of the revision: RUN, or a command such as "node set"
-    fleet:      the identifier of the call of a fleet that saved the revision, if its workers are on other machines. It
-                shows that another worker had saved the node already. "" otherwise
+    fleet:      the identifier of the fleet command that saved the revision, if its workers are on other machines; else
+                "". By it, a worker knows that another one has saved the node already
     root:       the folder of the repository, relative to the folder of the store; "" if the store is not a file
     unread:     whether the snapshot names layers that were not read. `Store.save` sets it
 

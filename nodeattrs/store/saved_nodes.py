@@ -45,8 +45,7 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The content of a file with this digest: from disk if the file is unchanged, or from Git; None if neither has
-        it.
+        """The content with this digest, from the file on disk or from Git; None if neither has it.
 
         file:   the name, relative to the repository. A file outside of it, or of the border, is not read
         digest: the name that Git gives to the content, from `blob_name`. Git finds it under any file name
@@ -111,7 +110,7 @@ _WORD = "withheld"
 def withheld_in(saved: Saved) -> frozenset[Path]:
     """The paths of the markers that replace secrets in a saved node, in its document and its snapshot.
 
-    raises: DocumentError
+    A path begins below its level. An empty set for a node without secrets. raises: DocumentError
     """
     hides = saved.snapshot is not None and _WORD in repr(saved.snapshot)  # far quicker than restoring it
     slots = node_of(saved).slots.values() if hides else ()
@@ -151,7 +150,7 @@ class SavedNode:
     where:     the store, for messages
     versions:  gives the files of the repository, to find the causes of values
     note:      a remark for the user, such as that origins are not known; "" for none
-    node:      the whole node. Reading it raises DocumentError if the node is damaged
+    node:      the whole node; raises DocumentError if the node is damaged
     normal:    another node, for the next run, with only name, environment, run-list and normal attributes
     """
 
@@ -225,10 +224,7 @@ def root_from(store: Store, root: str | os.PathLike[str]) -> str:
     place = store.describe()
     if "://" in place:
         return ""
-    try:
-        return os.path.relpath(root, os.path.dirname(os.path.abspath(place))).replace(os.sep, "/")
-    except ValueError:  # another drive
-        return ""
+    return os.path.relpath(root, os.path.dirname(os.path.abspath(place)))
 
 
 def _noted_root(store: Store, saved: Saved) -> str | None:
@@ -293,7 +289,7 @@ def _any_element(path: Path) -> Path:
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
-    """Set a normal attribute of a saved node, and save that as a new revision, which is returned.
+    """Set a normal attribute of a saved node; saves and returns a new revision.
 
     Missing maps on the way are made. A value that is set already is replaced.
     name:      the name of the node
@@ -327,7 +323,7 @@ def _has_secret(value: Any) -> bool:
 
 
 def remove_normal(store: Store, name: str, path: Path, sensitive: Iterable[Path] = ()) -> Revision:
-    """Remove a normal attribute of a saved node, and save that as a new revision, which is returned.
+    """Remove a normal attribute of a saved node; saves and returns a new revision.
 
     name:      the name of the node
     path:      at least one step, below the node's normal attributes

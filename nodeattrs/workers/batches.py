@@ -1,8 +1,8 @@
-"""Run a function over names in chunks, in this process, in worker processes, or on an executor such as a cluster.
+"""Run a function over names, in this process, in worker processes, or on an executor such as a cluster.
 
     for result in each(function, names, jobs=4): ...
 
-A worker does one chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
+A worker gets a chunk of names at a time. The word of `--executor` chooses the executor; the library of a cluster is
 imported only for its word. The module does not know what the function does with a name.
 
 Worker processes of this machine read from two pipes of the parent. A message in the first asks them to begin no further
@@ -36,7 +36,7 @@ from importlib import import_module
 from itertools import chain, islice, takewhile
 from multiprocessing.connection import Connection
 from socket import gethostname
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs import border
@@ -50,9 +50,9 @@ from nodeattrs.workers.shipping import PackedRepository, unpack_once
 
 
 def without_processes() -> str:
-    """The reason why this system cannot have worker processes with a shared queue; "" where it can.
+    """The reason why this system cannot have worker processes with a shared queue; "" if it can.
 
-    The locks of a queue are files in /dev/shm, which some containers do not let a program write.
+    The locks of a queue are files in /dev/shm. Some containers do not let a program write there.
     """
     try:
         multiprocessing.get_context("fork").Lock()
@@ -109,9 +109,6 @@ class Processes(Executor):
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT: a process that starts meanwhile inherits that, and `_begin` unblocks it."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -131,23 +128,22 @@ def _is_stopped() -> bool:
 
 
 def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> None:
-    """Make this process a worker."""
+    """Make this process a worker: watch both pipes, and leave Ctrl-C to the parent."""
     global _stop_reader
     _stop_reader = stop
     restore_safe_path(safe_path_before)
     threading.Thread(target=_exit_at_end, args=(end,), daemon=True).start()
     # Ctrl-C reaches every process of a terminal. The parent decides what happens. Programs that a node starts do not
     # inherit a function, as they would inherit SIG_IGN.
-    signal.signal(signal.SIGINT, _pass)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _carried_out(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-    """Carry out a task, and look for unreachable objects after it instead of in the middle of it.
+    """Carry out a task in a worker; Python collects garbage after the task and not during it.
 
-    What the first task has loaded lives as long as the worker, so it is not looked through again. With Python's usual
-    collector a run in which nothing changes takes 1.4 times as long.
+    Objects that the first task leaves are not looked through again. With Python's usual collector, a run in which
+    nothing changes takes 1.4 times as long.
     """
     gc.disable()
     try:
@@ -164,12 +160,8 @@ def _exit_at_end(end: Connection) -> None:
     os._exit(1)
 
 
-def _pass(_number: int, _frame: FrameType | None) -> None:
-    """Do nothing."""
-
-
 PATIENCE_SECONDS = 20.0
-"""How long a cluster may take to answer, or to have a worker."""
+"""The time for a cluster to answer, and to get a worker."""
 
 _START = "on the machines: dask scheduler; dask worker tcp://HOST:8786"
 
@@ -231,7 +223,7 @@ def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
 
 
 def _made(module: str, name: str) -> Executor:
-    """The executor that a callable of a module makes. To name a module on the command line is to ask for its code."""
+    """Import a module, and call its callable *name*; returns the executor. raises: BadArgument, if it makes none"""
     try:
         executor = getattr(import_module(module), name)()
     except (ImportError, AttributeError, ValueError) as error:
@@ -305,7 +297,7 @@ def jobs_for(count: int) -> int:
 
 
 def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
-    """Yield `one(name)` for each name, computed by workers. The keywords are the arguments of `run_in_chunks`."""
+    """Yield `one(name)` for each name, computed by workers. how: the keyword arguments of `run_in_chunks`"""
     return run_in_chunks(partial(map, one), names, **how)
 
 
@@ -352,14 +344,14 @@ def run_in_chunks(
 
 
 def _chunks(names: Iterable[_A]) -> Iterator[list[_A]]:
-    """The names, up to `CHUNK` of them at a time."""
+    """Yield the names in lists of at most `CHUNK`."""
     waiting = iter(names)
     while chunk := list(islice(waiting, CHUNK)):
         yield chunk
 
 
 def _until(stopping: Callable[[], bool], names: Iterable[_A]) -> Iterator[_A]:
-    """The names, until it is time to stop."""
+    """Yield the names until *stopping* returns True."""
     return takewhile(lambda _: not stopping(), names)
 
 
@@ -407,13 +399,16 @@ def _handed_out(
 
 
 def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Done]]:
-    """Wait a moment for a chunk to finish; returns the finished ones, with *in_order* only up to an unfinished one."""
+    """Wait a moment for a chunk to finish; returns the finished chunks.
+
+    in_order: True: only those before the first unfinished chunk
+    """
     wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
     return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
 
 
 def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
-    """Check the clock of a worker. raises: FleetError, where it differs: times of revisions would be wrong"""
+    """Compare the clock of a worker with ours. raises: FleetError, if they differ: times of revisions would be wrong"""
     if workers.elsewhere and not began - _SKEW < done.at < time.time() + _SKEW:
         raise FleetError(
             f"the clock of {done.host} is another one: {done.at - time.time():+.0f} seconds",

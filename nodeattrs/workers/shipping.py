@@ -34,7 +34,7 @@ class PackedRepository(NamedTuple):
     """The files of a repository, and the facts of some nodes, packed for workers on other machines.
 
     digest: the SHA-256 of the body; `unpacked_folder` takes it
-    body:   a tar with the folders `REPOSITORY` and `FACTS`, compressed with xz
+    body:   a tar with the folders "repository" and "facts", compressed with xz
     """
 
     digest: str
@@ -44,7 +44,8 @@ class PackedRepository(NamedTuple):
 def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
     """A SHA-256 of the paths and contents of a repository's files, in hexadecimal; equal for equal repositories.
 
-    but:    files and folders to leave out
+    Version control, caches and .nodeattrs do not count.
+    but:    the paths of more files and folders to leave out
     cost:   each file is read
     raises: FleetError, where a file cannot be read
     """
@@ -153,11 +154,10 @@ MOST_HELD = 4
 
 
 def unpack_once(pack: PackedRepository) -> None:
-    """Unpack a pack into a new temporary folder, which `unpacked_folder` returns. Nothing happens if this process has
-    it.
+    """Unpack a pack into a new temporary folder, for `unpacked_folder`. Does nothing if this process has the pack.
 
-    A process keeps up to `MOST_HELD` packs. If there are more, the one that was unpacked first is dropped.
-    raises: FleetError, if the digest is wrong, or if a member is not a plain file in the folder
+    A process keeps up to `MOST_HELD` packs, and then drops the oldest one.
+    raises: FleetError, if the digest is wrong, if the pack has anything but plain files, or cannot be written
     """
     with _HOLDING:
         if pack.digest not in HELD:
@@ -167,10 +167,10 @@ def unpack_once(pack: PackedRepository) -> None:
 
 
 def unpacked_folder(digest: str) -> UnpackedFolder:
-    """The temporary folder of a pack that was unpacked in this process.
+    """The temporary folder of a pack that `unpack_once` unpacked in this process. digest: `PackedRepository.digest`
 
     Keep the object: the folder is removed once the pack is dropped and nothing refers to the object.
-    raises: FleetError, where the pack was not unpacked here, or was dropped
+    raises: FleetError, if the pack was not unpacked here, or was dropped
     """
     with _HOLDING:
         if digest in HELD:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -57,11 +58,9 @@ class Site:
         with self._folder(name, above, make) as folder:
             yield FolderEntry(folder, last)
 
-    @contextlib.contextmanager
-    def folder(self, name: str) -> Iterator[int]:
+    def folder(self, name: str) -> AbstractContextManager[int]:
         """A context with the file descriptor of the folder *name*. raises: BadName, ResourceFailed, FolderMissing"""
-        with self._folder(name, _steps(name), make=False) as folder:
-            yield folder
+        return self._folder(name, _steps(name), make=False)
 
     @contextlib.contextmanager
     def _folder(self, name: str, steps: Sequence[str], make: bool) -> Iterator[int]:

@@ -1,7 +1,7 @@
 """The types `Execute` (a command, run when its conditions ask for it, or when it is refreshed) and `Log`.
 
-A command that takes too long is ended together with all processes that it has started. These are found by a mark in
-their environment, also if they have another process group, session or parent by now.
+A command that takes too long is ended together with all processes that it has started. A mark in their environment
+shows them, whatever process group, session or parent they have by now.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _is_there(site: Site, name: str) -> bool:
 
 @contextlib.contextmanager
 def _folder(site: Site, name: str | None) -> Iterator[str | None]:
-    """Where a command runs: the very folder that was found below the root."""
+    """A context with the path of the folder in which a command runs; None for the current one."""
     if name is None:
         yield None
         return
@@ -168,7 +168,7 @@ def _folder(site: Site, name: str | None) -> Iterator[str | None]:
 
 
 def _end(child: subprocess.Popen[bytes], mark: str) -> None:
-    """End a command and whatever it started."""
+    """Kill a command and all processes that it has started."""
     with contextlib.suppress(OSError):
         os.killpg(child.pid, signal.SIGKILL)
     child.kill()
@@ -184,7 +184,7 @@ def _end(child: subprocess.Popen[bytes], mark: str) -> None:
 
 
 def _marked(mark: str) -> Iterator[int]:
-    """The processes whose environment has the mark. Elsewhere than on Linux: none, and the group has to do."""
+    """Yield the process ids whose environment has the mark; none on systems without /proc."""
     wanted = f"{_MARK}={mark}".encode()
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):

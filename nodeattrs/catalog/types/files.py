@@ -1,16 +1,18 @@
 """The types `File`, `Directory` and `Link`.
 
-A file is replaced as a whole, so that a power cut leaves the old file or the new one. What is not declared is not
-touched: a `File` without content is made only if `ensure` says so, and a link at its path stays. Content that may be
-secret is never shown, not as a diff and not in an error.
+A file is replaced as a whole: after a power cut the old file or the new one is there. Only what is declared is changed.
+A `File` without content is made only if `ensure` says so, and a link at its path stays. Neither a diff nor an error
+shows content that may be secret.
 """
 
 from __future__ import annotations
 
 import contextlib
 import difflib
+import grp
 import hashlib
 import os
+import pwd
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,9 +35,9 @@ _MOST_DIFF_BYTES = 200_000
 
 @dataclass
 class _Placed(ResourceType):
-    """A file or directory at a path, with mode and owners.
+    """The base of `File` and `Directory`: a path, with mode and owners.
 
-    ensure: "present" (anything that exists at the path is enough), "absent", or None: as the type declares
+    ensure: "present", "absent" or None; the subclass says what each of them means
     """
 
     path: str
@@ -87,13 +89,13 @@ class _Placed(ResourceType):
         return mode
 
     def _uid(self) -> int:
-        return _number(self.owner, _uid_of, "user")
+        return _number(self.owner, lambda name: pwd.getpwnam(name).pw_uid, "user")
 
     def _gid(self) -> int:
-        return _number(self.group, _gid_of, "group")
+        return _number(self.group, lambda name: grp.getgrnam(name).gr_gid, "group")
 
     def _held(self, found: os.stat_result) -> list[Change]:
-        """What differs in mode and owners."""
+        """A change for each difference in mode and owners; [] for none."""
         changes = []
         mode, have = self._mode(), stat.S_IMODE(found.st_mode)
         if mode is not None and mode != have:
@@ -145,7 +147,7 @@ class File(_Placed):
     def check(self, site: Site) -> Sequence[Change]:
         """The differing properties: ensure, or content, mode and owners; [] for none.
 
-        raises: ResourceFailed, for a directory at the path; FolderMissing
+        raises: ResourceFailed, for a directory at the path; FolderMissing, for a new file without its folder
         """
         with _found(site, self.path) as (entry, found):
             if found is not None and stat.S_ISDIR(found.st_mode):
@@ -375,7 +377,7 @@ class Link(ResourceType):
 
 @contextlib.contextmanager
 def _found(site: Site, name: str) -> Iterator[tuple[FolderEntry | None, os.stat_result | None]]:
-    """What stands at a place; twice None where its folder is not there."""
+    """A context with (entry, its status); the status is None if nothing is there. Both are None without the folder."""
     with contextlib.ExitStack() as stack:
         try:
             entry = stack.enter_context(site.entry(name))
@@ -386,7 +388,7 @@ def _found(site: Site, name: str) -> Iterator[tuple[FolderEntry | None, os.stat_
 
 
 def _require_folder(site: Site, name: str) -> None:
-    """raises: FolderMissing, where a place has no folder, and nothing before it would make one"""
+    """raises: FolderMissing, if the folder of a path is missing, and no earlier resource would make it"""
     if not site.is_foreseen(name):
         with site.entry(name):
             pass
@@ -403,18 +405,6 @@ def _number(name: str | int | None, find: Callable[[str], int], kind: str) -> in
         return find(name)
     except KeyError:
         raise ResourceFailed(f"there is no {kind} {name}") from None
-
-
-def _uid_of(name: str) -> int:
-    import pwd  # not everywhere: asked for where an owner is named
-
-    return pwd.getpwnam(name).pw_uid
-
-
-def _gid_of(name: str) -> int:
-    import grp
-
-    return grp.getgrnam(name).gr_gid
 
 
 def _digest(content: bytes) -> str:

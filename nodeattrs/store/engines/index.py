@@ -1,13 +1,13 @@
 """The tables of a store, transactions on them, and the search index. The SQL is what SQLite and PostgreSQL share.
 
 text      a document, a snapshot or facts, compressed, by the hash of its content; shared by revisions
-node      a name, and the number of its latest revision, which outlives a delete
+node      a name, and the number of its latest revision; a deleted node keeps its row
 revision  time, notes, and the texts of one save
 path, field, entry, word, part, part_entry, node_part
           the index. A document is divided into parts (`search.fields`); nodes with an equal part share it. A query
           goes from fields to paths, from paths and words to entries (values), to parts, to nodes. Numbers of rows
           are hashes under the key of the store, so that an attacker cannot make two equal.
-former    the parts that a node has had since the store was pruned
+former    the parts that nodes had before; pruning the store removes them
 
 Each value is a "?" in the SQL, so no value and no query becomes SQL text.
 """
@@ -86,7 +86,7 @@ class Transaction:
     `secret`, `packing` and `single_value` read one value, and raise StoreError if the store is damaged. Errors of the
     database are raised as they are.
 
-    types:   words of SCHEMA -> what this database writes for them. INTEGER makes the number the row number, which needs
+    types:   word of SCHEMA -> the SQL of this database for it. With INTEGER, the number is the row number, which needs
              no index
     numbers: SQL for a table with the column `value`, of the numbers that `as_value` packs into one value
     holds:   SQL for "the first text contains the second one"; {} is the hole for each text
@@ -178,10 +178,10 @@ class Transaction:
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
-def _lists_of(items: Iterable[Any], count: int = 0) -> Iterator[list[Any]]:
-    """Yield the items in lists of *count* at most; 0 means AT_ONCE."""
+def _lists_of(items: Iterable[Any], count: int = AT_ONCE) -> Iterator[list[Any]]:
+    """Yield the items in lists of at most *count*."""
     waiting = iter(items)
-    while some := list(islice(waiting, count or AT_ONCE)):
+    while some := list(islice(waiting, count)):
         yield some
 
 
@@ -231,11 +231,11 @@ class Index:
         return self._number(b"entry", f"{spelled}\n{kind}\n{text}".encode())
 
     def _words(self, path: int, entry: int, folded: str) -> list[tuple[int, int, int]]:
-        """The rows of the words of a casefolded text."""
+        """The rows of the table `word` for a casefolded text."""
         return [(self._number(b"word", word.encode()), path, entry) for word in set(_WORDS.findall(folded))]
 
     def _fields(self, paths: Iterable[tuple[int, Steps]]) -> list[tuple[int, str, int, int]]:
-        """The rows of the fields that show some paths."""
+        """The rows of the table `field` for some paths."""
         shown = [(path, name, depth) for path, steps in paths for name, depth in names_of(steps)]
         return [(self._number(b"field", name.encode()), name, path, depth) for path, name, depth in shown]
 
@@ -253,7 +253,7 @@ class Index:
         return {number: parts[number].entries() for number in sorted(parts.keys() - self._known("part", parts))}
 
     def _known(self, table: str, numbers: Collection[int]) -> set[int]:
-        """The numbers that a table has, of the given ones."""
+        """Those of the numbers that are ids in a table."""
         condition, wanted = self._transaction.condition_in("id", numbers)
         return {number for (number,) in self._transaction.all(f"SELECT id FROM {table} WHERE {condition}", wanted)}
 
@@ -393,7 +393,7 @@ class Index:
         return self._nodes_with(self._entries_of_field(condition), CHEF)
 
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
-        """The numbers of the nodes that have any of these entries. view: CHEF or OWN, the tree that has to have it"""
+        """The numbers of the nodes that have any of these entries in one of their trees. view: CHEF or OWN"""
         found: set[int] = set()
         for some in _lists_of(entries):
             # Two queries: for one, a planner with a wrong estimate of the parts would start from all nodes.
@@ -432,7 +432,7 @@ class Index:
         return [name for (name,) in rows if field.is_name(name)]
 
     def _shown_by(self, names: Iterable[str]) -> _Shown:
-        """The paths on which one of these fields is."""
+        """Number of a path -> (its steps, depths of these fields on it), for each path with one of the fields."""
         condition, wanted = self._transaction.condition_in(
             "f.id", [self._number(b"field", name.encode()) for name in names]
         )
@@ -472,8 +472,9 @@ class Index:
                     yield number
 
     def _candidates(self, value: Pattern, paths: Collection[int], is_keyed: bool) -> Iterator[Found]:
-        """The entries at some paths that may match; the caller checks. is_keyed: whether keys below a field may
-        match
+        """Yield the entries at some paths that may match; the caller checks each.
+
+        is_keyed: True: the pattern may match a key below a field, so all entries are yielded
         """
         condition, wanted = self._transaction.condition_in("path", paths)
         if is_keyed or not value.longest:

@@ -73,9 +73,6 @@ class PostgresqlStore(Store):
         user = f"{parts['user']}@" if parts.get("user") else ""
         super().__init__(f"postgresql://{user}{where}/{parts.get('dbname', '')}")
 
-    def __repr__(self) -> str:
-        return f"PostgresqlStore({self._shown!r})"
-
     def __reduce__(self) -> tuple[Any, ...]:
         return PostgresqlStore, (self._url,)
 

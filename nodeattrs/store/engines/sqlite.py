@@ -88,10 +88,10 @@ class SqliteStore(Store):
             raise
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
-        """A sentence for each fault that SQLite finds in the file.
+        """A sentence for each fault that SQLite finds in the file; if it finds none, the result of `Store.check`.
 
-        If it finds none, the faults that `Store.check` finds. [] for no faults, and for no store.
-        on_node: called with the name of each node that is read
+        [] for no faults, and for no store.
+        on_node: called with the name of each node when it is checked
         """
         with self._failing("check"):
             if not self._is_there():
@@ -176,9 +176,7 @@ class SqliteStore(Store):
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch the file to a write-ahead log, once for good. SQLite does not wait for other writers there, so this
-    does.
-    """
+    """Switch the file to a write-ahead log. SQLite does not wait for other writers here, so this function does."""
     until = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:

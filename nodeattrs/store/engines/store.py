@@ -88,8 +88,8 @@ class Store(ABC):
     load:           one revision with its content; None for a node that is not saved
     change:         loads, changes and saves a node in one transaction
     names:          the names of all saved nodes, sorted
-    history, revisions: the revisions of a node without content, the latest first, as a list or one by one; none for a
-                    node that is not saved
+    history:        a list of the revisions of a node without content, the latest first; [] for a node that is not saved
+    revisions:      yields these revisions one by one
     latest:         yields (name, last revision) of each node
     search:         the names of the nodes that a query finds, sorted; [] for none
     texts:          the hashes of a node's content; [] for a node that is not saved
@@ -321,7 +321,10 @@ class Store(ABC):
         return [*self.revisions(name)]
 
     def revisions(self, name: str) -> Iterator[Revision]:
-        """Yield what `history` returns. raises: DocumentError, where a damaged revision is reached"""
+        """Yield the revisions of a node without their content, the latest first; none for a node that is not saved.
+
+        raises: DocumentError, when it reaches a revision whose notes are damaged
+        """
         checked_name(name, "node")
         with self._reading(f"read the history of {name!r}") as transaction:
             sql = f"{_REVISION} WHERE n.name = ? ORDER BY r.number DESC"
@@ -332,7 +335,7 @@ class Store(ABC):
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         """Yield (name, latest revision) of each node, sorted by name; None for a revision whose notes are damaged.
 
-        A thousand nodes are read at a time; those that are saved meanwhile may be missing.
+        A thousand nodes are read at a time. Nodes that are saved meanwhile may be missing.
         """
         last = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
         sql = (
@@ -387,7 +390,7 @@ class Store(ABC):
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         """Save several nodes; returns for each, in order, its revision or the error that refused it.
 
-        In SQLite all are saved in one transaction; where that fails, each has the StoreError and none is saved.
+        In SQLite all are saved in one transaction. If it fails, none is saved, and the StoreError is returned for each.
         saves: (node, *after* of `save`) pairs; each node once
         """
         groups = [saves] if self.writes_together else [[one] for one in saves]
@@ -548,16 +551,19 @@ class _Save:
         self._parts: list[IndexPart] | None = None
 
     def check(self, known: Collection[bytes] = ()) -> None:
-        """Read each text back. known: hashes of texts in the store, which need no check. raises: BadValue, for a
-        difference
+        """Decode each text and compare it with its value. raises: BadValue, for a difference
+
+        known: hashes of texts that the store has, which are not checked
         """
         for text in self._texts:
             if text.hash not in known:
                 text.check()
 
     def prepare(self, transaction: Transaction | None) -> _Save:
-        """Check, compress and divide what the store lacks. transaction: None where there is no store. raises:
-        BadValue
+        """Check and compress the texts that the store lacks, and divide a new document into parts; returns itself.
+
+        transaction: None if there is no store
+        raises:      BadValue
         """
         known = {} if transaction is None else _bodies(transaction, self._hashes, "hash")
         self.check(known)
@@ -590,7 +596,7 @@ class _Save:
         self._put(transaction, revision, max(last, revision.number), is_older)
 
     def _document_in(self, hashes: Hashes) -> set[bytes]:
-        """The hashes, of all hashes of a revision, of the texts with its document and facts."""
+        """The hashes of the document and the facts, from the hashes of a revision."""
         return {text for text in hashes[::2] if text is not None}
 
     def _parts_made(self) -> list[IndexPart]:
@@ -642,9 +648,9 @@ def _changed(change: Callable[[Saved], Saved], saved: Saved) -> Saved:
 
 
 def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsError:
-    """The result of `do(*words)`, or the error of it that concerns one node alone: returned, not raised.
+    """The result of `do(*words)`. A StoreError, BadName, BadValue or DocumentError is returned and not raised.
 
-    Those are StoreError, BadName, BadValue and DocumentError; others are raised.
+    Other errors are raised.
     """
     try:
         return do(*words)
@@ -656,10 +662,10 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 
 
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Yield (name, latest revision, latest revision that a run saved) of each node, sorted by name.
+    """Yield (name, latest revision, latest run) for each node, sorted by name. A run is a revision that a run saved.
 
-    The two revisions are the same, unless a command has changed the node since its run. A revision that does not exist,
-    or whose notes are damaged, is None; so is the run where the notes of a newer revision are damaged.
+    Both are the same revision, unless a command has changed the node since its run. The latest revision is None if its
+    notes are damaged. The latest run is None if no run is saved, or if notes on the way to it are damaged.
     """
     for name, latest in store.latest():
         run = latest
@@ -716,7 +722,7 @@ def _as_bytes(value: Any) -> bytes:
 
 
 def _bodies(transaction: Transaction, hashes: Iterable[bytes | None], column: str = "body") -> dict[bytes, bytes]:
-    """Hash -> compressed body of those texts that the store has. column: another one than the body"""
+    """Hash -> compressed body of those texts that the store has. column: give this column instead of the body"""
     wanted = [text for text in hashes if text is not None]
     holes = ", ".join("?" * len(wanted))
     rows = transaction.all(f"SELECT hash, {column} FROM text WHERE hash IN ({holes})", *wanted)

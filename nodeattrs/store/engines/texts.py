@@ -17,7 +17,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadValue, missing_extra
-from nodeattrs.formats.compact_json import decoded, encoded
+from nodeattrs.formats.compact_json import encoded
 from nodeattrs.store.revisions import JsonMap, Noted, Saved
 
 _DEEPEST = 1_999
@@ -73,11 +73,6 @@ def _inside(value: Any) -> Iterator[Any]:
 
 
 # --- compression --------------------------------------------------------------------
-
-
-def hashed(content: bytes) -> bytes:
-    """The SHA-256 of a text, under which it is stored."""
-    return sha256(content).digest()
 
 
 ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
@@ -166,7 +161,7 @@ class StoredText:
         self._value, self._what = value, what
         with _refusing(what):
             self.content = encoded(value)
-        self.hash = hashed(self.content)
+        self.hash = sha256(self.content).digest()
         self._body = b""
 
     def check(self) -> None:
@@ -175,7 +170,7 @@ class StoredText:
         raises: BadValue, if it gives another value, or is nested too deeply
         """
         with _refusing(self._what):
-            back = decoded(self.content)
+            back = json.loads(self.content)
             with contextlib.suppress(RecursionError):
                 if back == self._value:
                     return
@@ -204,9 +199,9 @@ def noted_text(name: str, noted: Noted) -> str:
 
 
 def texts_of(name: str, saved: Saved) -> list[StoredText | None]:
-    """[document, snapshot, facts] of a node as texts, not compressed yet.
+    """[document, snapshot, facts] of a node as texts, not compressed yet; None for a snapshot or facts that it lacks.
 
-    Snapshot or facts that the node lacks are None. The facts are taken out of document and snapshot.
+    The texts of document and snapshot lack the facts. *saved* is not changed.
     raises: BadValue, if one is not JSON, or if the document has another name than *name*
     """
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
@@ -274,7 +269,7 @@ def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
     if name not in bodies:
         raise LookupError("its text is gone")
     text = unpacked(bodies[name])
-    if hashed(text) != name:
+    if sha256(text).digest() != name:
         raise ValueError("its checksum does not fit")
     return text
 
@@ -285,7 +280,7 @@ def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
     raises: LookupError, if it is missing; zlib.error, ValueError, if it is damaged or not a map; TooMuch;
             RecursionError
     """
-    tree = decoded(text_in(bodies, name))
+    tree = json.loads(text_in(bodies, name))
     if not isinstance(tree, dict):
         raise ValueError("it is not a map")
     return tree

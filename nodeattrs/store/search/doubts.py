@@ -27,10 +27,9 @@ _LOOKED_AT, _SOME = 50, 12
 
 
 def unknown_names(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
-    """An error for each field and path of a query that no node has, with similar names; [] for none.
+    """Errors about fields and paths of a query that no node has, with similar names; they are returned, not raised.
 
-    They are not raised.
-
+    [] for none, and for an empty store.
     found: whether the query found a node. If it did, only queries with NOT or OR are checked
     at:    the time that was searched; None: the latest revisions
     cost:  one search for each term
@@ -120,8 +119,7 @@ _SECRET = "$sensitive"
 class NodesByValue:
     """Finds the nodes that have a given value at one path. It asks the search index of a store, and reads no documents.
 
-    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map. For ABSENT it returns
-    nodes where the path is not set, except those that have its last key elsewhere.
+    `with_value` returns the names of the nodes, or None if the index cannot answer, as for a map.
     The constructor searches the store once for each step above the path, for nodes that have a list there.
 
     path: keys only; it must not have the index of a list
@@ -133,12 +131,12 @@ class NodesByValue:
         self._inside_lists = {name for steps in prefixes for name in self._having(steps, _WHOLE)}
 
     def with_value(self, value: Any) -> set[str] | None:
-        """The names of the nodes that read *value* at the path. None if the index does not know.
+        """The names of the nodes that read *value* at the path; an empty set for none.
 
-        The index does not know for a map, except the marker of a secret, and for a list with a map or a list in it. Any
-        other list is compared as a whole.
-        value: JSON-able data, or the marker of a secret. ABSENT: the nodes that have the last key of the path at no
-               path; so a node that has this key at another path is missing
+        None if the index has no answer: for a map, and for a list with maps or lists in it. Another list is compared as
+        a whole.
+        value: JSON-able data, or the marker of a secret. ABSENT: the path is not set. A node is then found only if
+               none of its paths has the last key of this path
         """
         if value is ABSENT:
             anywhere = Query("", FieldTerm(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))

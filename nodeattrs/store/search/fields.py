@@ -7,6 +7,7 @@ the four levels of the document, under its rules for paths. The module knows nei
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -21,7 +22,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import BadValue, DocumentError, wrong_argument
-from nodeattrs.formats.compact_json import decoded, encoded
+from nodeattrs.formats.compact_json import encoded
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import ACROSS, rules_in
 
@@ -214,7 +215,7 @@ def _cached_parts(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPar
 @lru_cache(maxsize=128)
 def _division(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]]]:
     # Most maps are equal to those of the node before: without this cache a fleet takes a tenth longer.
-    tree = decoded(text)
+    tree = json.loads(text)
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
@@ -235,7 +236,7 @@ def _entries_of(value: Any, steps: Steps) -> list[SearchEntry]:
 
 
 def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
-    """The elements of a list; instead of an inner list, its elements. None for an empty map."""
+    """Yield the elements of a list, and for an inner list its elements; nothing for an empty map."""
     for inner in value:
         if isinstance(inner, list):
             yield from _elements(inner)
@@ -282,8 +283,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
     """(field, depth) for each field under which search finds a value at *steps*.
 
     Each key is a field; its depth is its place in the steps, counted from 1. Such a field also finds the map or list at
-    the key as a whole. If there are several keys, all of them joined by "_" are one more field, which finds only the
-    value; its depth is one more.
+    the key as a whole. Several keys joined by "_" are one more field. It finds only the value, and its depth is one
+    more.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
@@ -298,8 +299,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
     """Field -> texts of its scalar values, each once: the document as Chef flattens it for search.
 
-    The name of a field is all keys joined by "_"; the last key alone is another one. Elements of a list are values of
-    the field with all keys.
+    A value is in two fields: all keys joined by "_", and the last key alone. Elements of a list are only in the field
+    with all keys.
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

@@ -80,15 +80,10 @@ class Pattern:
         return self.longest in folded and self._run.search(folded) is not None
 
     def is_name(self, name: str) -> bool:
-        """Whether the pattern names a field: by the same text, case included; with a wildcard or a phrase, by
+        """Whether the pattern names the field *name*. Plain text must be equal, case included; others match as in
         `in_text`.
         """
         return name == self.plain if self.plain is not None else self.in_text(name.casefold())
-
-    @property
-    def _is_anything(self) -> bool:
-        """Whether the pattern is "*" alone."""
-        return self.parts == (Pattern.ANY,)
 
 
 class Range(NamedTuple):
@@ -249,7 +244,7 @@ def _as_indexed(text: str) -> str:
 class _Parser:
     """Parses a query from left to right.
 
-    `_refused` collects parts of the language that search does not have: an error of the language elsewhere comes first.
+    `_refused` collects unsupported parts. The first one is raised at the end, after any error of the language.
     """
 
     def __init__(self, text: str) -> None:
@@ -280,8 +275,8 @@ class _Parser:
     def _operand(self, field: Pattern, is_value: bool, depth: int) -> Condition:
         """The next operand, with the negations and the field before it.
 
-        field:    the field that it is looked for in, unless it names another one
-        is_value: whether it belongs to a field, so that neither a field nor a term of our own may come
+        field:    the field to search, unless the operand names another one
+        is_value: True: it is a value after `field:`, so it names no field and is no term of our own
         depth:    the parentheses and negations around it
         """
         if depth > _DEEPEST:
@@ -312,7 +307,7 @@ class _Parser:
         """The term of a word or a phrase; or, where it names a field, the operand behind its colon."""
         pattern = _phrase(text) if is_phrase else Pattern(tuple(_pieces(text)))
         if (is_phrase and is_value) or not self._has(_COLON):
-            is_every = field._is_anything and pattern._is_anything
+            is_every = field.parts == pattern.parts == (Pattern.ANY,)
             return Everything() if is_every else FieldTerm(field, pattern)
         if not is_value:
             return self._operand(pattern, True, depth)
@@ -321,7 +316,7 @@ class _Parser:
         return self._operand(field, True, depth + 1)
 
     def _has(self, what: str) -> re.Match[str] | None:
-        """The match of the pattern *what* at the next place, which is passed then; None where it does not match."""
+        """Match the pattern *what* after spaces, and go behind it; returns the match, None for no match."""
         for pattern in (_SPACE, what):
             found = re.compile(pattern, re.DOTALL).match(self._text, self._at)
             if found is not None:
@@ -329,7 +324,7 @@ class _Parser:
         return found
 
     def _take(self, what: str) -> re.Match[str]:
-        """The match of the pattern *what* at the next place. raises: QueryNotUnderstood, where it does not match"""
+        """Match the pattern *what* after spaces, and go behind it; returns the match. raises: QueryNotUnderstood"""
         found = self._has(what)
         if found is not None:
             return found

@@ -18,7 +18,7 @@ def search_word(store: Store, before: Callable[[], None] | None = None) -> Calla
     *attributes* is a map title -> path as text. If it is given, each node is a map: title -> value at the path, or None
     if the path is not set.
     before: called before each search; None: nothing is called
-    raises, at a call of search: BadArgument, for another index; QueryNotUnderstood, QueryNotSupported
+    raises: the function raises BadArgument, for another index; QueryNotUnderstood, QueryNotSupported
     """
 
     def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
