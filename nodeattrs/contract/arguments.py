@@ -1,14 +1,13 @@
-"""Arguments that several commands share, and functions that parse their texts. Each constant is a tuple to add."""
+"""Arguments that several commands share. Each constant is an `Argument`, or a tuple of them to add to a command.
+
+`argument_values` parses what is given for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
-from typing import Any
+from collections.abc import Sequence
 
 from nodeattrs.contract.argument import Argument
-from nodeattrs.core.tree import Path, parse
-from nodeattrs.errors import BadArgument, BadUsage
 
 FORMATS = ("text", "json", "yaml")
 
@@ -83,7 +82,7 @@ AT = (
         {"metavar": "WHEN"},
     ),
 )
-"""The option for a revision by number or time; `revision_or_time` parses it."""
+"""The option for a revision by number or time; `argument_values.revision_or_time` parses it."""
 
 
 ALL_NAMES = Argument(
@@ -96,14 +95,6 @@ ENV_PREFIX = Argument(
     {"metavar": "PREFIX"},
 )
 NESTED = Argument(("--nested",), "the text between keys in such a name (default: __)", {"metavar": "TEXT"})
-
-
-def nested_of(arguments: Mapping[str, Any]) -> str:
-    """The text between keys in the name of a variable. raises: BadUsage, for --nested without --env-prefix"""
-    nested: str | None = arguments["nested"]
-    if nested is not None and not arguments["env_prefix"]:
-        raise BadUsage("--nested is the text between keys in names of variables: add --env-prefix PREFIX")
-    return "__" if nested is None else nested
 
 
 NO_SHARING = Argument(("--no-sharing",), "share no answers: compute each subject", {"action": "store_true"})
@@ -160,32 +151,3 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
         Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, OUTPUT),
         *TEXT,
     )
-
-
-def path_of(text: str | None) -> Path:
-    """The steps of a path that an argument spells; () for None and "". raises: BadArgument, for a wrong spelling"""
-    return parse(text) if text else ()
-
-
-def revision_or_time(text: str | None) -> int | datetime | None:
-    """The text of --at as the number of a revision, or as a time in UTC; None for None.
-
-    A date without a time means the end of that day; a time without a zone is UTC. Numbers have at most seven digits.
-    raises: BadArgument, where the text is neither
-
-    >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()
-    (7, '2030-01-31T11:00:00+00:00')
-    """
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and len(text) < 8:
-        return int(text)
-    try:
-        if len(text) == len("2030-01-31"):
-            return datetime.combine(date.fromisoformat(text), time.max, UTC)
-        at = datetime.fromisoformat(text)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise BadArgument(
-            f"{text!r} is neither the number of a revision nor a time", hint="write 7, 2030-01-31 or 2030-01-31T12:00Z"
-        ) from None

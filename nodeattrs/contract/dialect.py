@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from nodeattrs.contract.answers import Answered, Setting, Unread
-from nodeattrs.contract.command import Argument, Command, CommandGroup
-from nodeattrs.contract.fixes import Fix
-from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.looks import Look, Looks
-from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.reports.findings import Finding
+
+if TYPE_CHECKING:  # only their names: a list of dialects needs no answers
+    from pathlib import Path
+
+    from nodeattrs.contract.answers import Answered, Setting, Unread
+    from nodeattrs.contract.command import Argument, Command, CommandGroup
+    from nodeattrs.contract.fixes import Fix
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.looks import Look, Looks
+    from nodeattrs.core.tree import Path as TreePath
+    from nodeattrs.reports.findings import Finding
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
 
@@ -118,7 +121,8 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
-        from nodeattrs.formats.documents import read  # parsers, which a list of dialects does not need
+        from nodeattrs.contract.answers import Setting  # traces and parsers, which a list of dialects does not need
+        from nodeattrs.formats.documents import read
 
         try:
             document = read(self.side.top / file, file)

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs.contract.answers import Answered, Part, Unread
-from nodeattrs.contract.arguments import nested_of
+from nodeattrs.contract.argument_values import nested_of
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.sharing import shared_answers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import facts_of
 from nodeattrs.dialects.chef.commands.inputs import facts_from, found_repository

@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sharing import SampledAnswers, shared_answers

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output, path_of, revision_or_time
+from nodeattrs.contract.argument_values import path_of, revision_or_time
+from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.common import store_of

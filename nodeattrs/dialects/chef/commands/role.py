@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output
 from nodeattrs.contract.command import Argument, Command, CommandGroup, Output, Question
 from nodeattrs.dialects.chef.commands.inputs import repository_of
 from nodeattrs.node.values import Secrets

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import AT, STORE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import AT, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.commands.arguments import RUN

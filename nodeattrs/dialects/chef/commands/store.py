@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, TextIO
 
-from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
+from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE
 from nodeattrs.contract.command import Argument, CheckFindings, Command, Output, Question
 from nodeattrs.dialects.common import saved_nodes_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError
