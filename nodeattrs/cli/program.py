@@ -180,8 +180,8 @@ def _command_table() -> str:
 def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """The parser of the program, with its commands and their options.
 
-    only: add this command alone; an unknown name adds all commands without options, for the help. None: add all whole,
-          which imports every command
+    only: add this command alone. An unknown name, and "", give the parser for the help of the program: it accepts no
+          command. None: add all commands, which imports every one of them
     kind: the class of the parsers of commands
     """
     program = _Program(
@@ -197,20 +197,18 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
     program.add_argument(
         "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
     )
-    commands: argparse._SubParsersAction[Parser]
-    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    if only is not None and (named := command_module(only)) is not None:
-        _add(commands, only, named)
-    elif only is not None:
+    module = None if only is None else command_module(only)
+    if only is not None and module is None:
         program.description = f"{program.description}\n\n{_command_table()}"
-        for name in summaries():
-            commands.add_parser(name)
         program.usage = "%(prog)s COMMAND ..."
+        program.add_argument("command", metavar="COMMAND", choices=[*summaries()])
         for option in program._actions:
             option.help = argparse.SUPPRESS  # the end of the help names them
-    else:
-        for name in summaries():
-            _add(commands, name, command_module(name))
+        return program
+    commands: argparse._SubParsersAction[Parser]
+    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
+    for name in summaries() if only is None else [only]:
+        _add(commands, name, module or command_module(name))
     return program
 
 
