@@ -168,8 +168,8 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
 
     The code is 130 after Ctrl-C, 1 for a refused change, 5 if unread places may matter, and 1 for any change with
     --exit-code; else 0.
-    sides:  a function from a private folder, which is removed at the end, to the side before, the side after, and the
-            request for both
+    sides:  called with a private folder, it returns (side before, side after, request for both). The folder is removed
+            at the end
     raises: the errors of `verbs.impact.impact`
     """
     from nodeattrs.contract.written_sides import private_folder

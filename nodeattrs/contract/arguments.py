@@ -14,9 +14,6 @@ FORMATS = ("text", "json", "yaml")
 OUTPUT = "output"
 """The group of the options that every command has: help names them, and explains them in docs/cli.md."""
 
-_STORE_HELP = "a .db file or a URL (default: nodeattrs.toml, or .nodeattrs/nodes.db)"
-
-
 REPO_HELP = "the repository (default: NODEATTRS_REPO, else the nearest nodeattrs.toml, else this folder)"
 
 
@@ -28,7 +25,7 @@ ALLOWED_PATHS = (
         {"metavar": "DIR", "action": "append"},
     ),
 )
-"""Folders outside of the repository that it may name."""
+"""The option for folders outside of the repository whose files the repository may name."""
 
 
 BUDGET = (
@@ -40,7 +37,7 @@ BUDGET = (
     ),
     *ALLOWED_PATHS,
 )
-"""What one document, lookup, merge or query may take."""
+"""The options for limits on one document, lookup, merge or query, and `ALLOWED_PATHS`."""
 
 
 UNREAD = (
@@ -67,8 +64,12 @@ TEXT = tuple(
 """The options of every output, also of a command that has a format of its own."""
 
 
-STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
-"""Where nodes are kept."""
+STORE = (
+    Argument(
+        ("--store",), "a .db file or a URL (default: nodeattrs.toml, or .nodeattrs/nodes.db)", {"metavar": "PLACE"}
+    ),
+)
+"""The option for the store of saved nodes."""
 
 
 STRICT = (Argument(("--strict",), "fail where an unreadable layer may decide", {"action": "store_true"}),)
@@ -106,7 +107,7 @@ RUBY = (
         {"action": "store_true"},
     ),
 )
-"""Whether attribute files in Ruby are run."""
+"""The option that runs attribute files in Ruby."""
 
 
 SETTINGS_FROM = (
@@ -116,7 +117,7 @@ SETTINGS_FROM = (
         {"metavar": "DIR"},
     ),
 )
-"""Whose settings count for a command that runs nothing."""
+"""The option for the folder whose settings count, for a command that runs nothing."""
 
 
 RUN_CODE = (
@@ -126,7 +127,7 @@ RUN_CODE = (
         {"action": "store_true"},
     ),
 )
-"""Whether a command that only looks may run what documents name."""
+"""The option that lets a command run code that documents name."""
 
 
 SOURCES = (
@@ -136,7 +137,7 @@ SOURCES = (
         {"metavar": "DIR"},
     ),
 )
-"""The folder in which the sources of saved values are looked for."""
+"""The option for the folder in which the sources of saved values are looked for."""
 
 
 def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Argument, ...]:

@@ -60,7 +60,10 @@ class Caller:
 
 
 class Through(Protocol):
-    """A function that takes the outcomes of many nodes one by one; `cli` has one with a progress bar and Ctrl-C."""
+    """The type of a function that passes the outcomes of many nodes to another function, one by one.
+
+    `one_by_one` is the plain one. `cli` has one with a progress bar, which stops after Ctrl-C.
+    """
 
     def __call__(
         self,
@@ -71,13 +74,15 @@ class Through(Protocol):
         *,
         jobs: int | None = 1,
     ) -> int:
-        """The number of outcomes that were taken: less than *count* after Ctrl-C.
+        """Pass each outcome to *take*; returns the number of passed outcomes. After Ctrl-C it is less than *count*.
 
-        outcomes: a function from the "is stopping" function to the outcomes, each with a `name`; it should end early
-                  once that returns True
-        stopping: None: the first Ctrl-C lets the nodes finish that are running. Else Ctrl-C ends them where they are,
-                  and this function gives whether the work has to stop
-        jobs:     the number of processes that do the work; None: as many as the nodes are worth
+        count:    the number of nodes
+        outcomes: called with a function "is stopping", it yields the outcomes, each with a `name`. It should end early
+                  once "is stopping" returns True
+        take:     called with each outcome
+        stopping: returns True once the work has to stop; Ctrl-C then ends the running nodes at once. None: after the
+                  first Ctrl-C, running nodes are finished
+        jobs:     the number of processes that do the work; None: it depends on the number of nodes
         """
 
 
@@ -89,8 +94,9 @@ def one_by_one(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """A `Through` that takes all outcomes without a progress bar, and returns their number. Ctrl-C is an error as
-    usual.
+    """A `Through` without a progress bar: pass all outcomes to *take*, and return their number.
+
+    *count* and *jobs* are not used. Ctrl-C raises KeyboardInterrupt.
     """
     taken = list(map(take, outcomes(stopping or (lambda: False))))
     return len(taken)

@@ -107,10 +107,10 @@ class Output(NamedTuple):
 
 
 class PlainReport(NamedTuple):
-    """A report that is ready: its lines, and the same as data.
+    """A report whose lines and data are given; nothing is formatted or masked.
 
-    text: what `lines` gives, for any width of screen
-    data: what `to_dict` copies: JSON-able, with its "version"
+    text: the lines, the same for each screen
+    data: the data for JSON, with its "version"
     """
 
     text: Sequence[str]

@@ -10,6 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import leaves
 from nodeattrs.errors import NodeattrsError, NotFound
 
 if TYPE_CHECKING:  # only their names: a list of dialects needs no answers
@@ -22,7 +24,6 @@ if TYPE_CHECKING:  # only their names: a list of dialects needs no answers
     from nodeattrs.contract.sides import Side
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.looks import Look, Looks
-    from nodeattrs.core.tree import Path as TreePath
     from nodeattrs.reports.findings import Finding
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
@@ -128,7 +129,7 @@ class Opened(ABC):
             document = read(self.side.top / file, file)
         except NodeattrsError:
             return
-        for path in _leaves(document.tree, ()):
+        for path, _ in leaves(document.tree):
             if path:
                 yield Setting(path, document.place(path)[0])
 
@@ -174,10 +175,10 @@ class Opened(ABC):
         return None
 
     def look(self, name: str, look: Look) -> Any:
-        """The value that this subject has for a look: one value that the answer of another subject read.
+        """The value that a subject has for a look. A look notes one value that the answer of another subject read.
 
-        The two subjects can share an answer if all such values are equal.
-        name:   the subject
+        The two subjects can share an answer if they have equal values for all looks.
+        name:   the subject whose value is returned
         raises: NodeattrsError; by default always NotFound
         """
         raise NotFound(f"{type(self).__name__} notes no looks")
@@ -296,7 +297,10 @@ class Dialect(ABC):
         return {}
 
     def top(self, name: str) -> Command | CommandGroup:
-        """The command of a name in `tops`. It is loaded only when it is used: `tops` has the summary for lists."""
+        """The command of a name in `tops`, loaded at this call; by default the one in `commands`.
+
+        raises: KeyError, by default, for a name that is not in `commands`
+        """
         return self.commands()[name]
 
     def options(self) -> Sequence[Argument]:
@@ -312,12 +316,3 @@ class Dialect(ABC):
         raises:    NodeattrsError
         """
         return ()
-
-
-def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:
-    """Yield the path of each value that is not a map with entries; a list is one value."""
-    if isinstance(tree, dict) and tree:
-        for step, entry in tree.items():
-            yield from _leaves(entry, (*path, step))
-    else:
-        yield path

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, cast
 
-from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, files_of_bindings, lookup_of
+from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, lookup_of
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
@@ -62,7 +62,7 @@ class Folder:
     @cached_property
     def site_files(self) -> Any:
         """A cache of the files of the folder's site of bindings, empty at first, for all nodes of the folder."""
-        return files_of_bindings()
+        return peer("bindings").SiteFiles()
 
     def injection(
         self,

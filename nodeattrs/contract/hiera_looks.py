@@ -19,8 +19,7 @@ HIERA = frozenset((LEVELS, VARIABLE, IS_SET))
 
 
 class LooksOfScope(Looks):
-    """The `Looks` for one Hiera scope of a run. It passes each look on to the run's own looks, as a look of a kind
-    in HIERA.
+    """The `Looks` for one Hiera scope of a run. It adds each look to the looks of the run, with a kind in HIERA.
 
     looks:       the looks of the run; they get all looks and refusals
     facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run

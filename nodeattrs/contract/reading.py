@@ -68,15 +68,10 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         watch.raw.add((EVERYTHING, False))
 
 
-def note_everything() -> None:
-    """Note that the watched answer may have looked at anything, such as a store; does nothing outside of `watched`."""
-    note_read(EVERYTHING)
-
-
 def note_read(*paths: str) -> None:
     """Note that the watched answer depends on files that were read before it; does nothing outside of `watched`.
 
-    paths: of files, or "*" with an ending for all files below the side that have it
+    paths: of files; "*" with an ending for all files below the side that have it; EVERYTHING for any file or store
     """
     if _Current.watch is not None:
         _Current.watch.raw.update((path, False) for path in paths)

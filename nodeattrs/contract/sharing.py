@@ -123,9 +123,9 @@ class LookTree:
         self._first: dict[Any, _Branch | str] = {}
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
-        """The subject that has the same value at each of its looks. None if there is no such subject, or a value cannot
-        be read.
+        """An added subject whose looks all have the same values on the subject in question; None without one.
 
+        None also if a value cannot be read.
         value_of: called with a look, it returns the value of the subject in question. Its NodeattrsError means "cannot
                   be read"
         """
@@ -138,10 +138,10 @@ class LookTree:
         return here
 
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
-        """Add a subject that was answered; returns whether it was added.
+        """Add a subject that was answered; returns True if it was added.
 
-        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or goes
-        on with another look after equal values.
+        It is not added in three cases: a value cannot be read; the tree has a subject with equal values; or, after
+        equal values, the tree has another look.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject
@@ -196,10 +196,10 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Some subjects of each large group are computed, and compared with the group's
-    answer.
+    """The answers of all subjects, also of those that share the answer of another subject.
 
-    If one differs, all subjects of its group are computed.
+    Of each large group, some subjects are computed and compared with the answer of the group. If one differs, all
+    subjects of the group are computed.
 
     own:     subject -> its answer, for the subjects that were computed
     equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
@@ -229,10 +229,10 @@ def shared_answers(
     *,
     is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side, in their order. A subject that is equal to another in all that was read
-    gets its answer.
+    """The answer of each subject of one side, in the order of *names*; {} without names.
 
-    Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
+    Subjects with equal values in all that was read share one answer. Some of them are computed nevertheless, and
+    compared. If one differs, each subject of its group is computed.
     opened:  the dialect, opened on the side
     names:   the subjects
     compute: called with a subject, it returns its answer, in this process
@@ -268,8 +268,7 @@ def _seed_of(names: Sequence[str]) -> int:
 
 
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
-    """Yield the subjects to compute and compare: in each group with more than twenty members one in a hundred, at least
-    two.
+    """Yield the subjects to compute and compare: one in a hundred, at least two, of each group with more than 20.
 
     groups: the subject that was computed -> the subjects that share its answer
     seed:   the same seed gives the same subjects

@@ -144,8 +144,10 @@ class Side:
         yield f"{here}/" if listed else here
 
     def shown(self, file: str) -> str | None:
-        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it is outside. No link is
-        followed."""
+        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it lies outside of *top*.
+
+        No link is followed.
+        """
         root, start = self._prefixes
         path = os.path.normpath(os.path.join(root, file))
         if path.startswith(start):
@@ -154,11 +156,10 @@ class Side:
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
     def content_mark(self, file: Path) -> str:
-        """A text that stays the same as long as the content of a file does. It is its mark, or its time and size
-        without a mark.
+        """A text that changes with the content of a file: its mark, or else its name, time and size.
 
-        "" for a link below *top*, and for a file that does not exist. If marks are computed later, none is computed for
-        this.
+        "" for a link below *top*, and for a file that does not exist. A side of `folder_side(later=True)` computes no
+        mark for this.
         """
         key = None if isinstance(self.files, _LazyMarks) else self.shown(str(file))
         mark = self.files.get(key) if key is not None else None
@@ -183,7 +184,7 @@ class Side:
         return [self.files.get(key, "") for key in keys]
 
     def named(self, path: str) -> str:
-        """A path relative to *top*, as a path relative to *root*, for people."""
+        """A path relative to *top*, as a path relative to *root*, for people; it may begin with "../"."""
         if self.root == self.top:
             return path
         return os.path.relpath(os.path.join(self.top, path), self.root).replace(os.sep, "/")

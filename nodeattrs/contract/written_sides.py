@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from nodeattrs import border
 from nodeattrs.contract.sides import PASSED_OVER, Side, folder_side
@@ -159,20 +159,14 @@ def _leads_out(path: str, target: str) -> bool:
     )
 
 
-def _made(place: Path, path: str) -> Path:
-    """A path in a folder; the folders above it are made. Links must come after all files."""
-    target = place / PurePosixPath(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
-
-
 def copy_side(side: Side, place: Path, title: str = "") -> Side:
     """Copy the files of a side into a folder *place*, and return the side of the copy, whose files may be changed.
 
     It has the marks of *side*, which do not follow later changes. title: "" keeps the title
     """
     for file, mark in side.files.items():
-        target = _made(place, file)
+        target = place / file
+        target.parent.mkdir(parents=True, exist_ok=True)
         if mark.startswith("link:"):
             if not _leads_out(file, mark[5:]):
                 os.symlink(mark[5:], target)

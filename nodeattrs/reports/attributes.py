@@ -145,7 +145,7 @@ class _ShownAttributes(NamedTuple):
             ]
             for row in self.rows
         ]
-        yield from ("  ".join(row).rstrip() for row in (in_columns(table, right=(2,)) if table else ()))
+        yield from ("  ".join(row).rstrip() for row in in_columns(table, right=(2,)))
 
 
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> Report:

@@ -12,14 +12,14 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.core.unread import Unread
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import data_of, on_one_line, unread_at
+from nodeattrs.reports.values import on_one_line, unread_at
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
-_ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
 class DiffSide(NamedTuple):
@@ -102,7 +102,9 @@ class Difference:
     @cached_property
     def changes(self) -> list[TreeDifference]:
         """The leaves of the merged trees that differ; a list is one leaf."""
-        before, after = (dig(data_of(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right))
+        before, after = (
+            dig(json_ready(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right)
+        )
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     @cached_property
@@ -174,7 +176,7 @@ class _SlotDifference:
     @cached_property
     def changes(self) -> list[TreeDifference]:
         """The leaves of the slot that differ; a list is one leaf."""
-        before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
+        before, after = (dig(json_ready(side.to_dict()), self.path) for side in (self.left, self.right))
         return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
 
     def _elements(self, change: TreeDifference) -> list[_ElementChange]:
@@ -222,7 +224,7 @@ def _block(
 ) -> Iterator[str]:
     yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
     for one in elements:
-        yield from _side(_ELEMENT_SIGNS[one.kind], one.value, one.origins, screen)
+        yield from _side(_SIGNS[one.kind], one.value, one.origins, screen)
     if not elements:
         for sign, value, who in zip("-+", (change.before, change.after), origins, strict=True):
             if value is not ABSENT:

@@ -113,6 +113,6 @@ class History(NamedTuple):
             ]
             for one in self.revisions
         ]
-        for row, one in zip(in_columns(rows, right=(0,)) if rows else [], self.revisions, strict=True):
+        for row, one in zip(in_columns(rows, right=(0,)), self.revisions, strict=True):
             row[2] = row[2] if one.noted.ok else screen.paint(row[2], "error")
             yield "  ".join(row).rstrip()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.node.documents import json_ready
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
+from nodeattrs.reports.values import computed, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -50,7 +51,7 @@ class ShownNode(NamedTuple):
         """The value as JSON-able data, with secrets masked; with `origins` also the origin of each leaf."""
         return {
             **head(self.node, self.environment, self.path),
-            "value": data_of(self.value, self.path),
+            "value": json_ready(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
         }
 
@@ -87,7 +88,7 @@ class ShownSlots(NamedTuple):
             "level": slot.level,
             "source": slot.source,
             "found": value is not ABSENT,
-            "value": None if value is ABSENT else data_of(value, self.path),
+            "value": None if value is ABSENT else json_ready(value, self.path),
             "replaces": [spell(path) for path in slot.assigned if path[: len(self.path)] == self.path],
             **_origins_dict(value, self.path, slot.origin if self.with_origins else None),
         }
@@ -133,7 +134,7 @@ class ShownDocument(NamedTuple):
         return {
             "version": 1,
             "path": spell(self.path),
-            "value": data_of(self.value, self.path),
+            "value": json_ready(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
         }
 

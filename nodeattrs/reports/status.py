@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.history import outcome_of, revision_dict
-from nodeattrs.reports.screen import Screen, in_columns, printable
+from nodeattrs.reports.screen import Screen, counted, in_columns, printable
 from nodeattrs.store import Revision
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -100,4 +100,4 @@ class Status(StreamedReport):
             count, failed = count + 1, failed + is_failed
             line = "  ".join(row).rstrip()
             yield screen.paint(line, "error") if is_failed else line
-        yield f"{count} node{'' if count == 1 else 's'}, {failed} failed"
+        yield f"{counted(count, 'node')}, {failed} failed"

@@ -64,7 +64,10 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
 
 
 def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
-    """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes". asked: as for `sentences`"""
+    """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes".
+
+    asked: dialect -> (number of subjects that were asked, number of all)
+    """
     accounts = effect.accounts
     total = sum(map(len, accounts.values()))
     of = asked.get(effect.dialect, (0, 0))[0]

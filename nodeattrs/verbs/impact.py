@@ -74,8 +74,8 @@ class ChangeGroup:
     subjects: the names of the subjects
     tried:    True: the value of one subject was computed without these lines, and was different
     unsteady: True: the value differs each time it is computed, without any change of files
-    elements: (removed elements, added elements), for lists that differ between the subjects, but lose and get equal
-              elements; *before* and *after* are then the values of the first subject. None for any other change
+    elements: (removed, added) elements, if the subjects have different lists that lose and get the same elements;
+              *before* and *after* are then the lists of the first subject. None: any other change
     unread:   places that were not read and may set the value
     """
 

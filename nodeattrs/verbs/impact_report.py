@@ -17,7 +17,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
 from nodeattrs.reports.findings import Finding, Severity
 from nodeattrs.reports.markdown import in_code, plain
-from nodeattrs.reports.screen import Screen, cut, first_of, printable
+from nodeattrs.reports.screen import Screen, counted, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
@@ -167,7 +167,7 @@ class ImpactReport:
     def _head(self) -> str:
         found = self.found
         verb = "differs" if len(found.files) == 1 else "differ"
-        return f"{found.before} -> {found.after}: {_count(len(found.files), 'file')} {verb}, {self._counted()}"
+        return f"{found.before} -> {found.after}: {counted(len(found.files), 'file')} {verb}, {self._counted()}"
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
@@ -208,17 +208,17 @@ class ImpactReport:
             (found.unread, "outside of the two sides"),
         ):
             if files:
-                parts.append(f"{_count(len(files), 'file')} {why}")
+                parts.append(f"{counted(len(files), 'file')} {why}")
         if found.doubtful:
             places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
-            changes = _count(len(found.doubtful), "change")
+            changes = counted(len(found.doubtful), "change")
             parts.append(f"the values of {changes}: {first_of([*places], 3)} may set them")
         return f"not known: {', '.join(parts)}"
 
     def _done(self) -> Iterator[str]:
         """Yield sentences about what was computed, and what was not."""
         if self.ignored:
-            yield f"{_count(self.ignored, 'change')} passed over by --ignore-path"
+            yield f"{counted(self.ignored, 'change')} passed over by --ignore-path"
         for one in self.found.dialects:
             yield _work(one)
             for word, names in (("added", one.added), ("removed", one.removed)):
@@ -246,10 +246,10 @@ class ImpactReport:
         parts += blocks[:_OPEN]
         if len(blocks) > _OPEN:
             more = blocks[_OPEN:]
-            parts += [f"<details><summary>{_count(len(more), 'change')} more</summary>", "", *more, "</details>", ""]
+            parts += [f"<details><summary>{counted(len(more), 'change')} more</summary>", "", *more, "</details>", ""]
         left = len(self.found.groups) - len(blocks)
         if left:
-            parts += [f"... and {_count(left, 'change')} more, too many for a comment", ""]
+            parts += [f"... and {counted(left, 'change')} more, too many for a comment", ""]
         if self.found.silent:
             rows = [f"- {in_code(_without_effect(one))}" for one in self.found.silent[:_LISTED]]
             parts += ["<details><summary>lines that change nothing</summary>", "", *rows, "", "</details>", ""]
@@ -308,12 +308,8 @@ class ImpactReport:
 # --- words
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def _many(count: int, dialect: str) -> str:
-    return _count(count, named(dialect).noun)
+    return counted(count, named(dialect).noun)
 
 
 def _title(group: ChangeGroup) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs.contract.answers import Part, Unread
 from nodeattrs.contract.dialect import Dialect, Opened
@@ -25,7 +25,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import leaves, spell
 from nodeattrs.core.unread import unread_in, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
@@ -132,7 +132,7 @@ class Effect:
     accounts: Mapping[Account, tuple[str, ...]]
 
     def setter(self, account: Account) -> Setter:
-        """The first setter of an account that stands at the place. raises: StopIteration, for an account of others"""
+        """The first setter of an account that stands at the place. raises: StopIteration, without such a setter"""
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
@@ -318,12 +318,13 @@ class FolderLines:
             return [self._only]
         trees = [part.tree] if part.written is None else part.written()
         if not self._near:
-            return (path for tree in trees for path in _paths(tree))
+            return (path for tree in trees for path, _ in leaves(tree) if path)
         steps = {step for path in self._near for step in path}
         ends = {path[-1] for path in self._near}
         if part.is_keyed:  # other keys need not be looked up
             trees = [{key: tree[key] for key in tree if key in steps} for tree in trees]
-        return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
+        paths = (path for tree in trees for path, _ in leaves(tree) if path)
+        return (path for path in paths if path[-1] in steps or not ends.isdisjoint(path))
 
     def _setters(self, trace: Trace) -> Iterator[Setter]:
         known: set[tuple[FileLine | None, str]] = set()
@@ -455,12 +456,3 @@ def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
 def _unset_path(part: Part) -> TreePath:
     """A path whose trace names the unknown layers that may set any path."""
     return (NO_SUCH_KEY,) if part.is_keyed else ()
-
-
-def _paths(tree: Any, path: TreePath = ()) -> Iterator[TreePath]:
-    """Yield the paths of all leaves; a list is one, and so is an empty map."""
-    for step, value in tree.items():
-        if isinstance(value, Mapping) and value:
-            yield from _paths(value, (*path, step))
-        else:
-            yield (*path, step)
