@@ -26,9 +26,9 @@ OPENING = (
     "repo", "hiera_config", "against", "inventory", "playbook", "folder", "site", "before", "after",
     "change", "other", "environmentpath", "puppet_conf",
 )  # fmt: skip
-"""Options that name the subject of a command: the repository around the file or folder is inside of the border.
+"""Options that name what a command is about. The repository around such a file or folder may be read.
 
-The main option of the command's dialect counts, too, and so do the options that begin with `place_`.
+So may that of the main option of the command's dialect, and of options that begin with `place_`.
 """
 
 _BESIDE = ("against", "after", "other")

@@ -166,8 +166,8 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
 def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
     """Compare the subjects of two sides, print the differences, and return the exit code.
 
-    The code is 130 after Ctrl-C, 1 for a refused change, 5 if unread places may matter, and 1 for any change with
-    --exit-code; else 0.
+    The code is 130 after Ctrl-C, 1 for a refused change, and 5 if unread places may matter. With --exit-code it is 1
+    for any change. Otherwise it is 0.
     sides:  called with a private folder, it returns (side before, side after, request for both). The folder is removed
             at the end
     raises: the errors of `verbs.impact.impact`

@@ -155,9 +155,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
-    describes no nodes. If the command returns an error instead of a report, it is printed. `checks.finish` prints the
-    findings of a check.
+    A command about saved nodes may name a verb. The verb runs instead if there is no store, or if the repository of
+    --repo describes no nodes. An error that the command returns instead of a report is printed. `checks.finish` prints
+    the findings of a check.
     raises: the error of the command
     """
     command: Command = options.declared
@@ -205,8 +205,8 @@ def _fewer(warnings: Iterable[object]) -> Iterator[Finding]:
 def _unsaved(options: argparse.Namespace, command: Command) -> str:
     """The verb that answers instead of a command about saved nodes; "" where the command answers itself.
 
-    The command answers where a node is saved, where an option of its own is given, and for a repository that
-    describes nodes.
+    The command itself answers if a node is saved, if an option is given that only the command has, and for a
+    repository that describes nodes.
     """
     from nodeattrs.store import open_store  # `--help` needs no store
 

@@ -62,7 +62,7 @@ class Terminal(Caller):
         """Write a report to stdout, in the format of this terminal, piece by piece. raises: as `text`
 
         unread: sources that were not read and may change the report; they are noted, and data gets `certain` and
-                `unread`. None: the report has no such fields, since it is always certain
+                `unread`. None: the report is no answer, and its data has no such fields
         """
         from nodeattrs.reports import StreamedReport
 

@@ -38,7 +38,10 @@ class Caller:
         """Show lines as `remark` does; they may have colours for `screen(sys.stderr)`."""
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
-        """Show a part of the answer now. unread: what was not read and may change it; None: not known or no answer"""
+        """Show a part of the answer now.
+
+        unread: what was not read and may change it; None: the report is no answer, such as the result of a save
+        """
 
     def text(self, text: str) -> None:
         """Show a part of the answer as it is, such as the lines of one node."""

@@ -1,7 +1,7 @@
 """A command as data, its `Question` and its `Output`.
 
-From a `Command` come the parser, `--help`, completion and the pages of `man`. Its function gets a `Question` and
-returns an `Output`; it prints nothing, except through `Question.caller`.
+The parser, `--help`, completion and the pages of `man` are made from a `Command`. Its function gets a `Question` and
+returns an `Output`. It prints nothing, except through `Question.caller`.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Command(NamedTuple):
     shared:      names of sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
                  "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first
-    unsaved:     the verb that runs in place of this command if no node is saved, or if the named repository has no
-                 node of the dialect. An argument that the verb does not have prevents it. "": no other verb
+    unsaved:     the verb that runs in place of this command, if no node is saved or the named repository has none of
+                 the dialect. With an argument that the verb does not have, the command itself runs. "": no other verb
     """
 
     summary: str

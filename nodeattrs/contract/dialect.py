@@ -1,5 +1,6 @@
-"""The contract of a dialect, a way to layer configuration: `Dialect`, and `Opened` for one version of its files.
+"""The contract of a dialect. A dialect is a way to layer configuration, such as Hiera or Ansible.
 
+`Dialect` is its base class, and `Opened` that of one version of its files.
 The module of a dialect imports no parser and no library; `open` and `check` import what they need. All verbs, pages,
 editors and tools work from `Opened` alone. A dialect prints nothing. docs/how-to/own-dialect.md builds one.
 """
@@ -65,7 +66,7 @@ class Opened(ABC):
     request: facts, options and overrides of the question
     unread:  what could not be read, or must not run, and may change the last answer; `answer` sets it
     looks:   where the next answer notes what it reads of its subject; a verb sets it. None: nowhere
-    notes_looks: whether answers note all that they read of their subject, so that subjects may share answers
+    notes_looks: True: answers note all that they read of their subject, so that subjects may share answers
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
@@ -235,8 +236,8 @@ class Dialect(ABC):
     tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
     found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
                    "": folders above are not searched
-    project:     names of files. If the current folder has a file with such a name, a command also needs trust in the
-                 repository of the current folder, and not only in the repositories that it names
+    project:     names of files. If the current folder has a file with such a name, a command needs trust in the
+                 repository of the current folder, too
     summary, description: texts for the help of `command`
     examples:    lines for that help, without "nodeattrs" at their beginning. A line with "nodeattrs" elsewhere is
                  printed as it is

@@ -1,6 +1,7 @@
-"""Looks (`core.looks`) that Hiera makes at a node during a run of another dialect, for nodes that share answers.
+"""Looks for Hiera: notes of what its lookups read of a node during a run of another dialect.
 
-Such a look contains the environment, and the facts that the run itself has set, since Hiera's answer depends on both.
+Nodes share answers by their looks (`core.looks`). A look for Hiera has the environment, and the facts that the run
+itself has set, since Hiera's answer depends on both.
 """
 
 from __future__ import annotations

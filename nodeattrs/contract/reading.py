@@ -1,4 +1,4 @@
-"""Notes which files and folders below a side an answer has looked at, without help from the dialect.
+"""Note which files and folders of a side an answer has looked at, without help from the dialect.
 
 An audit hook of Python names every file that is opened and every folder that is listed. `os.stat` and `os.lstat` are
 replaced meanwhile, to note files that an answer only looks for. If an answer starts a program, the notes say

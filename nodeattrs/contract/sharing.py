@@ -1,10 +1,8 @@
-"""Subjects that share an answer: if two subjects are equal in all that an answer has read, they have the same answer.
+"""Find subjects that have the same answer, so that it is computed only once.
 
-This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
-(`core.looks`). A tree has the first look of all answers at its top, and a branch for each value that was found there. A
-branch leads to the next look, and at last to a subject that was answered. Another subject takes the branches of its own
-values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if`,
-`matrix` and `where` use this module.
+An answer notes each value that it reads of its subject, as a *look* (`core.looks`). Another subject with equal values
+for all looks has the same answer. Some members of each group are computed nevertheless, and compared. `impact`,
+`what-if`, `matrix` and `where` use this module.
 """
 
 from __future__ import annotations
@@ -114,9 +112,9 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
 class LookTree:
     """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
-    `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
-    this value leads to the next look, and at last to a subject; None if there is no such branch. `add` adds the path of
-    a subject that was answered, and returns whether it was added.
+    The top is the first look of all answers. Each look has a branch for each value that was found there. A branch leads
+    to the next look, and at last to a subject. `find` follows the values of a new subject; it returns None where there
+    is no branch. `add` adds the path of a subject that was answered, and returns whether it was added.
     """
 
     def __init__(self) -> None:
@@ -140,8 +138,8 @@ class LookTree:
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
         """Add a subject that was answered; returns True if it was added.
 
-        It is not added in three cases: a value cannot be read; the tree has a subject with equal values; or, after
-        equal values, the tree has another look.
+        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or
+        another look after equal values.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject

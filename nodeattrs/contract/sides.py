@@ -1,7 +1,7 @@
-"""The files of one side of a question: a folder. `written_sides` writes a commit into a folder, which then is a side.
+"""One version of the files of a question, a *side*: a folder, and a mark for each file in it.
 
 A *mark* is a short text for what is at a path: the name that git gives to a file's content, or "link:TARGET". Two sides
-are compared by their marks.
+are compared by their marks. `written_sides` makes the side of a commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Side:
     files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
     remotes: the URLs of Git's remotes, for the files of a commit; None: the folder has its own
-    kept:  what answers have read of these files for the next answer; `written_sides.write_file` empties it
+    kept:  a cache of what answers have read of these files; `written_sides.write_file` empties it
 
     A key is a path relative to *top*, with forward slashes.
 
@@ -122,8 +122,7 @@ class Side:
         return replace(self, files=files, _marks={})
 
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
-        """Yield the keys of all that is read if *path* is opened: each link on the way, and last the place where it
-        ends.
+        """Yield the keys of what is read if *path* is opened: of each link on the way, and last of its end.
 
         The place need not exist. A ".." at *top* stays at *top*. After 40 links, further links count as plain names, so
         that a cycle ends.

@@ -1,4 +1,4 @@
-"""Sides whose files are written into a private folder: of a commit, or a copy of another side whose files may change.
+"""Make sides in a private folder: from a commit, or as a copy of another side, whose files may then be changed.
 
 A name from git never becomes a path outside of the private folder. A link that leads out of this folder is not made.
 """

@@ -150,8 +150,10 @@ class Difference:
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each changed path with its values or elements and their origins, then the slots; or "no
-        difference"."""
+        """Yield the titles, a block for each changed path with values or elements and their origins, then the slots.
+
+        Without changes: the titles and "no difference".
+        """
         yield f"{screen.paint(self.left.title, 'strong')} -> {screen.paint(self.right.title, 'strong')}"
         if not self.changes:
             yield "  no difference in what is read" if self.by_slot else "  no difference"

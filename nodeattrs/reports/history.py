@@ -102,8 +102,10 @@ class History(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a revision: number, time, outcome of the run or the command that saved it, start of the repository's
-        commit."""
+        """One line a revision: number, time, outcome or command, and 12 characters of the repository's commit.
+
+        The outcome is that of the run; for a save by another command, the command stands in its place.
+        """
         rows = [
             [
                 str(one.number),

@@ -139,7 +139,7 @@ class Findings:
 
     @property
     def unread(self) -> list[Finding]:
-        """The findings that name a place which was not looked at, or not run, and may change others."""
+        """The findings about places that were not read or not run; [] for none. So other findings may be missing."""
         return [one for one in self.found if one.code in _UNREAD]
 
     def to_dict(self) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class ShownNode(NamedTuple):
 class ShownSlots(NamedTuple):
     """The report about the values of some slots of a node at a path, before they are merged.
 
+    node, environment: the name of the node, and its environment
     path:         the path; () for the whole slots
     slots:        the slots; `lines` leaves out a slot that sets nothing at the path
     with_origins: whether the origin of each leaf is reported, too
@@ -129,8 +130,7 @@ class ShownDocument(NamedTuple):
     origins: OriginOf | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The path and the value as JSON-able data, with secrets masked; with `origins` the origin of each leaf,
-        too."""
+        """The path and the value as JSON-able data, secrets masked; with `origins` also the origin of each leaf."""
         return {
             "version": 1,
             "path": spell(self.path),

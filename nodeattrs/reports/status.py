@@ -56,8 +56,7 @@ class NodeStatus(NamedTuple):
         return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
 
     def _cells(self, now: datetime) -> list[str]:
-        """The four columns of the node's line: name, age of the last run, revision, outcome; without a run the age is
-        "?"."""
+        """The columns of the node's line: name, age of the last run ("?" without a run), revision, outcome."""
         name, latest, run = self
         if latest is None:
             return [name, "?", "", "unknown"]
@@ -70,8 +69,7 @@ class NodeStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status(StreamedReport):
-    """The report about the last run of each saved node: a row for each node, and a line with the number of nodes and of
-    failed runs, also for no node.
+    """The report about the last run of each saved node: a row for each node, then a line with counts.
 
     `lines` and `data` use up the rows: only one of them can be called, once.
     nodes: the rows, in the order of the report

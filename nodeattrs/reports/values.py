@@ -21,7 +21,7 @@ from nodeattrs.reports.screen import printable
 
 
 def computed(value: Any, path: Path = ()) -> Any:
-    """*value*; the computed value where it is deferred. raises: DeferredCycle"""
+    """*value* unchanged; for a deferred value the value that it computes, as JSON-able data. raises: DeferredCycle"""
     return json_ready(value, path) if type(value) is Deferred else value
 
 

@@ -433,8 +433,9 @@ def _computed(evaluate: Any) -> Any:
 
 
 def value_of(value: Any) -> Value:
-    """A Value with the plain data of *value*: texts for keys and for all that JSON does not have, secrets withheld.
+    """A Value with the plain data of *value*. Keys, and values that JSON does not have, become texts.
 
+    Secrets are withheld, and `is_secret` is then True.
     value: as `plain` returns it; ABSENT gives a Value that is not there
     """
     if value is ABSENT:

@@ -115,7 +115,7 @@ class LineWithoutEffect:
     line:          the changed line
     path:          the path that the line sets
     overridden_by: the lines that override it, in words
-    subject_count: the number of subjects on which they do
+    subject_count: the number of subjects on which these lines override it
     """
 
     dialect: str
@@ -298,10 +298,10 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     before, after: the two versions of the files
     request: facts, options and overrides, for both sides
     how:    which dialects are asked, and what is compared
-    cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
-            change touches no file that was read; up to 200 more in a dialect to find the causing lines
-    raises: NotFound, where there is no subject on either side, or none of a name in the request; the error of a dialect
-            that cannot list its subjects on either side
+    cost:   two answers for each group of subjects that share them; one where the change touches no file that was read.
+            Some members of each group are computed, too. Up to 200 more answers in a dialect find the causing lines
+    raises: NotFound, where neither side has a subject, and for a name in the request that no side has; the error of a
+            dialect that cannot list its subjects on either side
     """
     hunks = Hunks(before, after)
     found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])

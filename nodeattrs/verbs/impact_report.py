@@ -287,9 +287,9 @@ class ImpactReport:
     # --- as findings
 
     def findings(self) -> Iterator[Finding]:
-        """Yield a Finding for each group, at the first of its lines; then a warning if not everything is known; then a
-        note for each line without effect.
+        """Yield a Finding for each group, at the first of its lines; then a note for each line without effect.
 
+        Between them is a warning, if not everything is known.
         A group is an error if it makes the command fail; otherwise it is a note.
         """
         for group in self.found.groups:

@@ -122,8 +122,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read, and `overridden` has the accounts of the subjects
-    on which another source replaces it. `unread` has the unknown layers that may override the value.
+    `wins` names the subjects on which the value of this line is read. `overridden` has the accounts in which another
+    source replaces it. `unread` has the unknown layers that may override it.
     """
 
     place: FileLine
@@ -365,7 +365,7 @@ class FolderLines:
     # --- answers of the last `look`
 
     def at(self, place: FileLine) -> list[Effect]:
-        """The effects of a line, one for each path that it sets, as the last `look` found it; [] where it sets nothing.
+        """The effects of a line, one for each path that it set at the last `look`; [] where it sets nothing.
 
         With a column, only the effects of the nearest value at or before it.
         """
@@ -385,8 +385,8 @@ class FolderLines:
     def around(self, place: FileLine) -> list[Effect]:
         """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
 
-        These are the lines below it, such as the entries of a map; else the nearest line that it is inside of, such as
-        the key of a list (`verbs.blocks`). [] where none of these sets a value.
+        These are the lines below it, such as the entries of a map. If they set nothing either, it is the nearest line
+        around it that does, such as the key of a list (`verbs.blocks`). [] where none of these sets a value.
         cost: reading the file, for a line that sets nothing
         """
         effects = self.at(place)

@@ -1,4 +1,4 @@
-"""The pages of the explorer: for each, the questions that it asks, and the data for its template.
+"""The pages of the explorer. Each asks some questions, and gives the data for its template.
 
 A page is a function of the project and the parameters of its address. If a question fails, the page shows the error.
 The module knows no server.
@@ -254,9 +254,7 @@ def _by_dialect(found: CommandAnswer) -> list[tuple[str, list[str]]]:
 
 
 def subject(site: ShownProject, given: Given) -> Page:
-    """The page with the values of a subject, each with the line that set it; without `on` of all subjects of a
-    dialect.
-    """
+    """The page with the values of a subject, each with the line that set it; without `on`, of all of a dialect."""
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
     found = answer(site, "blame", **asked)
@@ -283,8 +281,9 @@ def impact(site: ShownProject, given: Given) -> Page:
 
 
 def where(site: ShownProject, given: Given) -> Page:
-    """The page about a file, or one line of it: the values that it sets, and the subjects that read them; without
-    `file` a form.
+    """The page about a file or one line: the values that it sets, and the subjects that read them.
+
+    Without `file` it is a form.
     """
     file = given.get("file", "").strip()
     if not file:
@@ -294,9 +293,7 @@ def where(site: ShownProject, given: Given) -> Page:
 
 
 def check(site: ShownProject, given: Given) -> Page:
-    """The page with the findings of `check`, by file in the order of names and lines; those without a file come
-    first.
-    """
+    """The page with the findings of `check`, sorted by file and line; those without a file come first."""
     found = answer(site, "check")
     rows = sorted((found.data or {}).get("findings", ()), key=lambda one: (one["file"] or "", one["line"] or 0))
     by = [(file, list(some)) for file, some in groupby(rows, lambda one: one["file"] or "")]

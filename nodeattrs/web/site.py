@@ -89,10 +89,7 @@ class Guard:
             await self._inner(scope, receive, send)
 
     def _refusal(self, scope: Message) -> Any:
-        """The response that the guard itself gives: an error or the redirect with the cookie;
-
-        None to let the request pass.
-        """
+        """The guard's own response: an error, or the redirect with the cookie. None: the request may pass."""
         from starlette.requests import Request
         from starlette.responses import PlainTextResponse, RedirectResponse
 
