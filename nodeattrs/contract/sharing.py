@@ -194,7 +194,7 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects, also of those that share the answer of another subject.
+    """The answers of all subjects, also of those that share the answer of another subject, and how many share one.
 
     Of each large group, some subjects are computed and compared with the answer of the group. If one differs, all
     subjects of the group are computed.
@@ -227,7 +227,7 @@ def shared_answers(
     *,
     is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side, in the order of *names*; {} without names.
+    """The answers of subjects of one side, in the order of *names*, and how many of them were shared.
 
     Subjects with equal values in all that was read share one answer. Some of them are computed nevertheless, and
     compared. If one differs, each subject of its group is computed.

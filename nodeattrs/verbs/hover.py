@@ -18,7 +18,7 @@ _NAMED, _PATHS = 6, 12
 
 
 def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
-    """The effects of a line as Markdown: a block for each of the first 12, then their number; "" for nothing at all.
+    """The effects of a line as Markdown: a block for each of the first 12, then how many more; "" without any.
 
     Effects of several lines, such as those below a key, have one row each: path, value, and where the line wins.
     asked: dialect -> (number of subjects that were asked, number of all)

@@ -77,8 +77,8 @@ class ImpactReport:
     """The report of an impact, with the conditions under which the command fails.
 
     `is_refused` says whether it fails: because of *forbidden* or *most*, or because a subject can be resolved before
-    the change and not after it. The report has four forms, without secrets: `to_dict` returns data for JSON, `lines`
-    yields the text, `markdown` returns a comment for a pull request, and `findings` yields a Finding for each group.
+    the change and not after it. The report has four forms, all without secrets. `to_dict` returns data for JSON, and
+    `lines` yields the text. `markdown` returns a comment for a pull request, and `findings` yields Findings.
     found:     the impact, without the groups that --ignore-path leaves out
     ignored:   the number of groups that --ignore-path leaves out
     forbidden: patterns of paths that must not change
@@ -102,7 +102,10 @@ class ImpactReport:
     # --- as data
 
     def to_dict(self) -> dict[str, Any]:
-        """The impact as data for JSON; a secret is withheld on both sides, but the change is listed."""
+        """The impact as data for JSON, with the keys that `nodeattrs schema impact` describes.
+
+        A secret is withheld on both sides, but its change is listed.
+        """
         found = self.found
         unread = [Unread(file, "was not run, or not read", kind="file") for file in found.not_run]
         unread += [Unread(file, "is read by no subject", kind="file") for file in found.unseen]
