@@ -23,7 +23,7 @@ from nodeattrs.reports import Screen, StreamedReport
 from nodeattrs.reports.diff import Difference, DiffSide
 from nodeattrs.reports.explain import NodeExplanation, explained, way_to
 from nodeattrs.reports.screen import in_columns
-from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
+from nodeattrs.reports.show import ShownSlots, ShownTree, tree_lines
 from nodeattrs.reports.values import is_leaf, on_one_line
 
 keys = st.sampled_from(["a", "b", "no", "1", "x y", "ö", "", "~", "a: b", "#", "-"]) | st.integers(0, 2)
@@ -268,7 +268,7 @@ class TestTree:
         """
         node = Node("web1")
         node.default.update({"a": {"late": lazy(lambda: ["x"]), "key": Sensitive(5), 1: 2}})
-        shown = ShownNode("web1", "_default", ("a",), node.to_dict(False)["a"])
+        shown = ShownTree(("a",), node.to_dict(False)["a"])
 
         assert lines(shown) == ["late:", "  - x", "key: Sensitive(withheld)", "1: 2"]
         assert shown.to_dict()["value"] == {"late": ["x"], "key": {"$sensitive": "withheld"}, "1": 2}

@@ -83,6 +83,4 @@ def _who(claim: TraceClaim) -> str:
 
 
 def _claim(claim: TraceClaim) -> dict[str, Any]:
-    origin = claim.origin
-    where = origin._asdict()
-    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **claim.origin._asdict()}

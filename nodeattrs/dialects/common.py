@@ -156,14 +156,6 @@ class WithFacts(InRepository):
 
         raises: BadName, DocumentError
         """
-        if self._last_file[0] != name:
-            self._last_file = name, self._found_facts_file(name)
-        return self._last_file[1]
-
-    _last_file: tuple[str | None, Path | None] = None, None
-    """The node of the last question, and the file of its facts: a comparison asks for it several times in a row."""
-
-    def _found_facts_file(self, name: str) -> Path | None:
         place = self._facts_place
         if self._fleet:
             return place if name in self._fleet and self._fleet[name].facts else None

@@ -1,4 +1,4 @@
-"""Reports about revisions of saved nodes: of `nodeattrs history`, and of commands that change or delete a saved node.
+"""The report of `nodeattrs history`, and revisions of saved nodes as data and in words.
 
 A revision is the state of a node at one save, by a run or by another command. `store` keeps revisions.
 """
@@ -54,30 +54,6 @@ def outcome_of(revision: Revision) -> str:
     how = "ok" if noted.ok else f"failed: {printable(noted.error)}" if noted.error else "failed"
     parts = _catalog_counts(noted.report)
     return f"{how} ({parts})" if parts else how
-
-
-class ChangedNode(NamedTuple):
-    """The report of a command that changes or deletes one saved node.
-
-    `to_dict` returns the fields as JSON-able data, and `lines` yields one line.
-
-    node:   the name of the node
-    latest: the new revision; None where the node was deleted
-    store:  the address of the store, as it is shown
-    """
-
-    node: str
-    latest: Revision | None
-    store: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The node, its latest revision (null after a delete) and the store as JSON-able data."""
-        return {"version": 1, "node": self.node, "latest": revision_dict(self.latest), "store": self.store}
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """One line: "web1 is at revision 3 in nodes.db", or "web1 is forgotten"."""
-        how = "forgotten" if self.latest is None else f"at revision {self.latest.number} in {printable(self.store)}"
-        yield f"{printable(self.node)} is {how}"
 
 
 class History(NamedTuple):
