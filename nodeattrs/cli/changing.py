@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,9 +179,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 
-    def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
-        return go_through(terminal, count, outcomes, take, jobs=options.jobs)
-
+    through = partial(go_through, terminal, jobs=options.jobs)
     with private_folder() as private:
         before, after, request = sides(private)
         how = ImpactOptions(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)

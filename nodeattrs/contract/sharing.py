@@ -211,7 +211,8 @@ def compute_samples(
         if one in own:
             groups.setdefault(one, []).append(name)
     shared = {name: one for one, names in groups.items() for name in names}
-    seed = _seed_of(sorted([*own, *shared]))
+    names = "\0".join(sorted([*own, *shared])).encode("utf-8", "surrogatepass")
+    seed = int.from_bytes(sha256(names).digest()[:4], "big")  # the same for the same subjects
     samples = compute([*drawn(groups, seed)])
     wrong = {shared[name] for name, answer in samples.items() if not is_same(answer, own[shared[name]])}
     one_by_one = [name for one in sorted(wrong) for name in groups[one]]
@@ -258,11 +259,6 @@ def shared_answers(
     shared = {name: other for name, other in equal.items() if other}
     found = compute_samples(own, shared, compute_all, lambda one, two: content(one) == content(two))
     return found._replace(answers={name: found.answers[name] for name in equal})
-
-
-def _seed_of(names: Sequence[str]) -> int:
-    """A seed for choosing samples: the same for the same subjects."""
-    return int.from_bytes(sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()[:4], "big")
 
 
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:

@@ -347,7 +347,11 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     table = [*_few(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
-        cells = [[*_head_of(row, titled), on_one_line(row.value), _placed(row, named)] for row in table]
+        titles = [row.title if titled else row.title.partition(" / ")[0] for row in table]
+        cells = [
+            [row.outcome, str(row.rank), title, on_one_line(row.value), _placed(row, named)]
+            for row, title in zip(table, titles, strict=True)
+        ]
         texts = [_joined(one) for one in in_columns(cells, right)]
         if max(map(len, texts)) <= screen.width:
             yield from (_painted(text, row, screen) for row, text in zip(table, texts, strict=True))
@@ -379,10 +383,6 @@ def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, .
             yield from screen.wrapped(place, _BELOW)
         if not beside:
             yield from screen.wrapped(on_one_line(row.value), _BELOW, most=_VALUE_LINES)
-
-
-def _head_of(row: Row, titled: bool) -> list[str]:
-    return [row.outcome, str(row.rank), row.title if titled else row.title.partition(" / ")[0]]
 
 
 def _placed(row: Row, named: bool) -> str:

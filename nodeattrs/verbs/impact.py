@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.contract.caller import one_by_one
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
@@ -277,9 +278,8 @@ class ImpactOptions:
     sample:   the limit on the subjects of each dialect; None: all subjects
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function that is called with the number of subjects, the iterator *outcomes* and the function *take*. It
-              passes each item of *outcomes* to *take*, and returns how many it passed. It may show progress, and stop
-              early. None: all items are passed, without progress
+    through:  a function that passes the results of all subjects to another one, as `contract.caller.Through`. It may
+              show progress, and stop early
     """
 
     private: Path
@@ -287,7 +287,7 @@ class ImpactOptions:
     sample: int | None = None
     sharing: bool = True
     jobs: int | None = None
-    through: Callable[..., int] | None = None
+    through: Callable[..., int] = one_by_one
 
 
 def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> Impact:
@@ -469,9 +469,6 @@ def _compare_each(task: Task, names: Sequence[str], how: ImpactOptions, results:
     def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
         return chain.from_iterable(each(partial(_compare_batch, task), batches, jobs=how.jobs, stopping=stopping))
 
-    if how.through is None:
-        results += outcomes(lambda: False)
-        return 0
     return len(names) - how.through(len(names), outcomes, results.append)
 
 

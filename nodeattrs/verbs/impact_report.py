@@ -413,7 +413,7 @@ def _group_data(group: ChangeGroup, fails: bool) -> dict[str, Any]:
         "change": group.sign,
         **({} if group.elements is None else dict(zip(("removed", "added"), group.elements, strict=True))),
         **{
-            side: _value_data(value)
+            side: {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
             for side, value in (("before", group.before), ("after", group.after))
             if value.is_there and group.elements is None
         },
@@ -423,10 +423,6 @@ def _group_data(group: ChangeGroup, fails: bool) -> dict[str, Any]:
         "refused": fails,
         "subjects": list(group.subjects),
     }
-
-
-def _value_data(value: Value) -> dict[str, Any]:
-    return {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
 
 
 def _dialect_data(one: DialectAnswers) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of, of_files
 from nodeattrs.verbs.blocks import lines_below
 from nodeattrs.verbs.hunks import file_and_line, text_of
-from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
+from nodeattrs.verbs.lines import Effect, FileLine, FolderLines
 
 _ALL = 1_000_000
 
@@ -89,16 +89,19 @@ def _effect_data(effect: Effect) -> dict[str, Any]:
                 "subjects": list(names),
                 "outcome": effect.setter(account).outcome.value,
                 "value": account.value,
-                "setters": [*map(_setter_data, account.setters)],
+                "setters": [
+                    {
+                        "outcome": one.outcome.value,
+                        "layer": one.title,
+                        "value": one.value,
+                        "place": str(one.place or one.who),
+                    }
+                    for one in account.setters
+                ],
             }
             for account, names in effect.accounts.items()
         ],
     }
-
-
-def _setter_data(one: Setter) -> dict[str, Any]:
-    place = str(one.place or one.who)
-    return {"outcome": one.outcome.value, "layer": one.title, "value": one.value, "place": place}
 
 
 def where(question: Question) -> Output:
