@@ -28,7 +28,7 @@ OPENING = (
 )  # fmt: skip
 """Options that name what a command is about. The repository around such a file or folder may be read.
 
-So may that of the main option of the command's dialect, and of options that begin with `place_`.
+The main option of the command's dialect counts, too, and so do options that begin with `place_`.
 """
 
 _BESIDE = ("against", "after", "other")

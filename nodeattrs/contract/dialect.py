@@ -1,6 +1,7 @@
 """The contract of a dialect. A dialect is a way to layer configuration, such as Hiera or Ansible.
 
-`Dialect` is its base class, and `Opened` that of one version of its files.
+`Dialect` is its base class, and `Opened` the base class for one version of its files.
+
 The module of a dialect imports no parser and no library; `open` and `check` import what they need. All verbs, pages,
 editors and tools work from `Opened` alone. A dialect prints nothing. docs/how-to/own-dialect.md builds one.
 """

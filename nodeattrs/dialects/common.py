@@ -126,7 +126,7 @@ class WithFacts(InRepository):
 
     @cached_property
     def store(self) -> Store | None:
-        """The store with the saved nodes from which runs start; None if the request names none."""
+        """The store that the request names: runs start with its saved nodes. None if the request names no store."""
         return open_store(self.request.store) if self.request.store else None
 
     @cached_property

@@ -80,7 +80,7 @@ class History(NamedTuple):
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line a revision: number, time, outcome or command, and 12 characters of the repository's commit.
 
-        The outcome is that of the run; for a save by another command, the command stands in its place.
+        A run has its outcome there, and a save by another command the name of the command.
         """
         rows = [
             [

@@ -461,7 +461,7 @@ def _shown(value: Any, secrets: list[Any]) -> Any:
 
 
 def _lines(opened: _OpenJob, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
-    """The changed lines that traces name: one for each place of the change, those of the side after first.
+    """The changed lines that traces name: one for each place of the change, first on the side after.
 
     If a changed line sets the winner, only that line is returned; for a list, all changed lines that set elements.
     If no changed line sets the value, lines that only decide count, such as a condition.
