@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 
 
 def limits_of(options: argparse.Namespace, of_settings: Mapping[str, float]) -> AbstractContextManager[object]:
-    """A context manager in which the limits of --budget are in force, and the limits of the settings for the rest.
+    """A context manager: within the block the limits of --budget are in force, and other limits as in the settings.
 
     of_settings: limit -> number, from the settings
     raises:      BadArgument, for a --budget that is no limit, and for an unknown limit in either

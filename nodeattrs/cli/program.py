@@ -229,10 +229,9 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) 
 
 
 def command_module(name: str) -> Any:
-    """The module of a command. For a command that is declared as data, an object with the attributes of such a module.
+    """The module of a command; for a command that is declared as data, an object with the same attributes.
 
-    None for an unknown or empty name.
-    A dialect of an installed package is a command of its name.
+    None for an unknown or empty name. A dialect of an installed package is a command of its name.
     """
     if name in _COMMAND_MODULES:
         return import_module(f"{_PACKAGE}.cli.{_COMMAND_MODULES[name].module}")
@@ -368,7 +367,7 @@ def understood(error: Exception) -> Exception:
     """The error as a NodeattrsError for the user, returned and not raised.
 
     A NodeattrsError comes back unchanged. An OSError becomes one with the file and reason, a MemoryError one with a
-    hint, any other an InternalError. Of a group with one error, that error counts.
+    hint, any other an InternalError. An ExceptionGroup with one error counts as that error.
     """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
         error = error.exceptions[0]

@@ -415,10 +415,10 @@ class FolderLines:
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
-        """The unread places that may change some effects, or may set a path that no line sets; [] for none.
+        """The unread places that may change some effects, or may set the paths *unset*; [] for none.
 
         Subjects that cannot be resolved are among them.
-        unset: paths that the lines of the question set, and no subject has
+        unset: paths that lines of the folder set, and that no subject has
         """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
         with self._lock:

@@ -96,7 +96,7 @@ class _Blame:
 
 
 def blame(question: Question) -> Output:
-    """All values of the subject that the question names, or of all subjects.
+    """All values of the subject that the question names, or of all subjects, each with the line that set it.
 
     raises: NotFound, for an unknown subject; the error of the only subject, where it cannot be resolved
     """
