@@ -126,7 +126,12 @@ def _of_repository(repository: Repository) -> Injector:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """One attribute that a test read: which, and where in the test, by the code of each caller."""
+    """One attribute that a test read.
+
+    of:   the run that it was read from
+    path: as the test spells it
+    at:   code of each caller -> (line, number of the instruction) of the call
+    """
 
     of: Converged
     path: str
@@ -270,8 +275,9 @@ class Converged:
         return self.node.trace(path)
 
     def explain(self, path: str) -> str:
-        """The text that `nodeattrs explain` prints for a path. For an unset path, it has the lines of the repository
-        that could set it. The path is not noted as read.
+        """The text that `nodeattrs explain` prints for a path. The path is not noted as read.
+
+        For an unset path: a sentence, and the lines of the repository that could set it.
         """
         from nodeattrs.core.tree import parse
         from nodeattrs.dialects.chef.causes import setters_in_repository

@@ -60,7 +60,7 @@ _FULL = ["default", "force_default", "normal", "override", "force_override"]
 def values(
     keys: Sequence[str | int] = KEYS, scalars: Sequence[Any] = SCALARS, max_leaves: int = 5
 ) -> SearchStrategy[Any]:
-    """A strategy for values of an attribute: a scalar, or a list or map of values, with *max_leaves* scalars or so."""
+    """A strategy for values of an attribute: a scalar, or a list or map of values, with about *max_leaves* scalars."""
     return st.recursive(
         st.sampled_from(list(scalars)),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(keys)), inner, max_size=3),

@@ -14,7 +14,7 @@ import yaml
 from nodeattrs import Node, Sensitive, __version__
 from nodeattrs.chef import Repository
 from nodeattrs.cli import main
-from nodeattrs.contract.arguments import revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.run import RunReport
 from nodeattrs.dialects.chef.run.session import NodeRequest, run_session

@@ -16,14 +16,15 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.changed import changes
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import BadValue, DocumentError
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Screen, StreamedReport
 from nodeattrs.reports.diff import Difference, DiffSide
 from nodeattrs.reports.explain import NodeExplanation, explained, way_to
 from nodeattrs.reports.screen import in_columns
-from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
-from nodeattrs.reports.values import data_of, is_leaf, on_one_line
+from nodeattrs.reports.show import ShownSlots, ShownTree, tree_lines
+from nodeattrs.reports.values import is_leaf, on_one_line
 
 keys = st.sampled_from(["a", "b", "no", "1", "x y", "ö", "", "~", "a: b", "#", "-"]) | st.integers(0, 2)
 texts = st.text(max_size=6) | st.sampled_from(
@@ -259,7 +260,7 @@ class TestTree:
             tree = {"k": tree}
 
         assert 490 == len(list(tree_lines(tree, Screen())))
-        assert 490 == on_one_line(tree).count("{") == json.dumps(data_of(tree)).count("{")
+        assert 490 == on_one_line(tree).count("{") == json.dumps(json_ready(tree)).count("{")
 
     def test_values_that_are_no_json(self):
         """
@@ -267,7 +268,7 @@ class TestTree:
         """
         node = Node("web1")
         node.default.update({"a": {"late": lazy(lambda: ["x"]), "key": Sensitive(5), 1: 2}})
-        shown = ShownNode("web1", "_default", ("a",), node.to_dict(False)["a"])
+        shown = ShownTree(("a",), node.to_dict(False)["a"])
 
         assert lines(shown) == ["late:", "  - x", "key: Sensitive(withheld)", "1: 2"]
         assert shown.to_dict()["value"] == {"late": ["x"], "key": {"$sensitive": "withheld"}, "1": 2}

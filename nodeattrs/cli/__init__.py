@@ -14,8 +14,8 @@ from collections.abc import Sequence
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, print its output and errors; returns the exit code (table in `cli.exits`).
 
-    argv: the words after the program's name. None: the words of the process; then Ctrl-C ends the process at once
-          while it starts or ends, and standard streams that the caller has closed are replaced
+    argv: the words after the program's name. None: the words of the process. Ctrl-C then ends the process at once while
+          it starts or ends, and closed standard streams are replaced
     """
     try:
         if argv is not None:

@@ -26,9 +26,9 @@ OPENING = (
     "repo", "hiera_config", "against", "inventory", "playbook", "folder", "site", "before", "after",
     "change", "other", "environmentpath", "puppet_conf",
 )  # fmt: skip
-"""Options that name the subject of a command: the repository around the file or folder is inside of the border.
+"""Options that name what a command is about. The repository around such a file or folder may be read.
 
-The main option of the command's dialect counts, too, and so do the options that begin with `place_`.
+The main option of the command's dialect counts, too, and so do options that begin with `place_`.
 """
 
 _BESIDE = ("against", "after", "other")
@@ -54,8 +54,8 @@ OWN_FOLDER = ".nodeattrs"
 def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     """The border for the parsed options of a command; the caller puts it in force with `border.held`.
 
-    None, no border, if each repository of the command is trusted (`nodeattrs trust`, NODEATTRS_TRUST). Without such an
-    option the repository around the current folder counts. Only the list of trusted repositories is read.
+    None, no border, if each repository of the command is trusted (`nodeattrs trust`, NODEATTRS_TRUST). If no option
+    names a repository, the one around the current folder counts. Only the list of trusted repositories is read.
     is_closed: True: files beyond the border cannot be opened at all; for commands that run no code
     """
     own = getattr(options, "own", "")

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,10 +167,10 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
 def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
     """Compare the subjects of two sides, print the differences, and return the exit code.
 
-    The code is 130 after Ctrl-C, 1 for a refused change, 5 if unread places may matter, and 1 for any change with
-    --exit-code; else 0.
-    sides:  a function from a private folder, which is removed at the end, to the side before, the side after, and the
-            request for both
+    The code is 130 after Ctrl-C, 1 for a refused change, and 5 if unread places may matter. With --exit-code it is 1
+    for any change. Otherwise it is 0.
+    sides:  called with a private folder, it returns (side before, side after, request for both). The folder is removed
+            at the end
     raises: the errors of `verbs.impact.impact`
     """
     from nodeattrs.contract.written_sides import private_folder
@@ -178,9 +179,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     from nodeattrs.verbs.impact import ImpactOptions, impact
     from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 
-    def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
-        return go_through(terminal, count, outcomes, take, jobs=options.jobs)
-
+    through = partial(go_through, terminal, jobs=options.jobs)
     with private_folder() as private:
         before, after, request = sides(private)
         how = ImpactOptions(private, options.dialect, options.sample, not options.no_sharing, options.jobs, through)

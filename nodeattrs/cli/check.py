@@ -94,6 +94,7 @@ class CheckResult(NamedTuple):
 
     found:  all findings, before any selection
     looked: for each sort of files that was checked, their number and findings
+    has_readable_settings: False if the settings of the folder could not be read
     """
 
     found: list[Finding]
@@ -142,6 +143,7 @@ def _corrected(
     readable: the settings, where they can be read; else None
     """
     from nodeattrs.contract.fixes import apply
+    from nodeattrs.reports.screen import counted
 
     selection, _ = selection_of(options, readable, options.repo)
     wanted = {one for one in result.found if selection.reported([one])[0]}
@@ -154,6 +156,6 @@ def _corrected(
     if not options.fix:
         return set()
     apply(settings.root, fixes)
-    files, count = len(fixes), sum(len(one.mended) for one in fixes)
-    terminal.remark([f"{count} finding{'s' * (count != 1)} corrected in {files} file{'s' * (files != 1)}"])
+    count = sum(len(one.mended) for one in fixes)
+    terminal.remark([f"{counted(count, 'finding')} corrected in {counted(len(fixes), 'file')}"])
     return {finding for one in fixes for finding in one.mended}

@@ -110,11 +110,12 @@ def _as_unread(found: Finding) -> Finding:
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
     from nodeattrs.disk import write_whole
+    from nodeattrs.reports.screen import counted
     from nodeattrs.reports.selection import baseline_data
 
     text = json.dumps(baseline_data(found), indent=2, ensure_ascii=False) + "\n"
     write_whole(place, text.encode("utf-8", "backslashreplace"))
-    terminal.remark([f"{len(found)} finding{'' if len(found) == 1 else 's'} written to {place}"])
+    terminal.remark([f"{counted(len(found), 'finding')} written to {place}"])
     return DONE
 
 

@@ -30,7 +30,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the codes that CODE selects; all without CODE."""
+    """Print the codes that CODE selects, or all; returns 0. raises: BadArgument, where no code is selected"""
     terminal.report(_CodeList(_matching(options.code)))
     return 0
 

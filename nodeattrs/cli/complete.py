@@ -31,7 +31,7 @@ def value_kind(action: argparse.Action) -> str:
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """The completions of the last word. [] if there are none, if an error occurs, and if the last word is the only one.
+    """The completions of the last word; [] for none. Also [] if an error occurs, and for a single word.
 
     The words "profile", "::" and "users" are joined, since some shells split at colons. The completions then begin
     after the last colon.

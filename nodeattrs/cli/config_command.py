@@ -37,7 +37,7 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print each setting that counts here, and where it was set."""
+    """Print each setting that counts here, and the places that set it; returns 0. raises: NotFound, DocumentError"""
     terminal.report(_ShownSettings(tuple(settings_of(options).traces())))
     return 0
 
@@ -60,9 +60,7 @@ class _ShownSettings:
         return {"version": 1, "settings": settings}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line for each setting, and one below it for each place that is overridden. Overridden defaults are left
-        out.
-        """
+        """A line for each setting, and below it a line for each overridden place. Overridden defaults are left out."""
         rows = [
             (spell(one.path) if number == 0 else "", _who(claim), on_one_line(_plain(claim.value)), number)
             for one in self.traces
@@ -85,6 +83,4 @@ def _who(claim: TraceClaim) -> str:
 
 
 def _claim(claim: TraceClaim) -> dict[str, Any]:
-    origin = claim.origin
-    where = origin._asdict()
-    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}
+    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **claim.origin._asdict()}

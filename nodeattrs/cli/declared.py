@@ -16,8 +16,9 @@ from typing import NamedTuple
 from nodeattrs import dialects
 from nodeattrs.cli.changing import asking, request_of
 from nodeattrs.cli.checks import CHECKING, finish
+from nodeattrs.cli.help import Help
 from nodeattrs.cli.many import go_through
-from nodeattrs.cli.options import actions_of, add_arguments_of, settings_of
+from nodeattrs.cli.options import add_arguments_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUBY, RUN_CODE, SETTINGS_FROM, STORE, STRICT, TEXT, output
@@ -123,12 +124,17 @@ def _add_actions(parser: argparse.ArgumentParser, commands: Mapping[str, Command
         parser.epilog = _epilog_of(commands[""], words)
         _add_arguments(parser, commands[""], dialect)
         return
-    summaries = {name: command.summary for name, command in commands.items()}
-    epilogs = {name: _epilog_of(command, words) for name, command in commands.items()}
-    for name, one in actions_of(parser, summaries, {name: text for name, text in epilogs.items() if text}):
-        if commands[name].description:
-            one.description = commands[name].description
-        _add_arguments(one, commands[name], dialect)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    for name, command in commands.items():
+        action = actions.add_parser(
+            name,
+            help=command.summary,
+            description=command.description or f"{command.summary[0].upper()}{command.summary[1:]}.",
+            epilog=_epilog_of(command, words) or None,
+            formatter_class=Help,
+            allow_abbrev=False,
+        )
+        _add_arguments(action, command, dialect)
 
 
 def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
@@ -149,9 +155,9 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may name a verb that runs instead, if there is no store, or if the repository of --repo
-    describes no nodes. If the command returns an error instead of a report, it is printed. `checks.finish` prints the
-    findings of a check.
+    A command about saved nodes may name a verb. The verb runs instead if there is no store, or if the repository of
+    --repo describes no nodes. An error that the command returns instead of a report is printed. `checks.finish` prints
+    the findings of a check.
     raises: the error of the command
     """
     command: Command = options.declared
@@ -199,8 +205,8 @@ def _fewer(warnings: Iterable[object]) -> Iterator[Finding]:
 def _unsaved(options: argparse.Namespace, command: Command) -> str:
     """The verb that answers instead of a command about saved nodes; "" where the command answers itself.
 
-    The command answers where a node is saved, where an option of its own is given, and for a repository that
-    describes nodes.
+    The command itself answers if a node is saved, if an option is given that only the command has, and for a
+    repository that describes nodes.
     """
     from nodeattrs.store import open_store  # `--help` needs no store
 

@@ -14,9 +14,9 @@ from nodeattrs.contract.arguments import OUTPUT
 class Help(argparse.RawDescriptionHelpFormatter):
     """The formatter class of all parsers. It keeps the line breaks of descriptions, examples and tables.
 
-    The line of usage shows "[OPTION ...]" for all optional options, then the other words and options by name. The group
-    of shared options is printed as a list of spellings without help texts; `man` and the site list them with their
-    help. argparse makes the instances, and calls the methods.
+    The line of usage shows "[OPTION ...]" for all options that may be left out, then the other words and options by
+    name. The group of shared options is printed as a list of spellings without help texts. argparse makes the
+    instances, and calls the methods.
     """
 
     def __init__(self, prog: str, width: int | None = None) -> None:

@@ -43,7 +43,11 @@ ARGUMENTS = (
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the names of one kind: nodes, roles, environments, ..."""
+    """Print the names of one kind, one a line: subjects, nodes, roles, environments, ...; returns 0.
+
+    raises: NotFound, for a folder that does not exist, and for subjects where there are none; the error of a dialect
+            that cannot list its subjects
+    """
     names = _names(options)
     data = {"version": 1, "kind": options.kind, "names": names}
     terminal.report(PlainReport([*map(printable, names)], data))

@@ -50,11 +50,14 @@ def go_through(
 ) -> int:
     """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number taken.
 
-    Ctrl-C, also a second one, raises nothing: fewer are taken. A warning is printed where several processes are wanted
-    and cannot be had.
+    Ctrl-C raises nothing, also a second one: the remaining outcomes are not taken. A warning is printed if several
+    processes are wanted and cannot be started here.
     count:    the number of all nodes; for one node there is no progress bar
-    outcomes: a function that yields outcomes, objects with `name`, until the function that it is given returns True
-    stopping: that function; None: it returns True after Ctrl-C
+    outcomes: called with a function "is stopping", it yields outcomes, each with a `name`. It should end once
+              "is stopping" returns True
+    take:     called with each outcome
+    stopping: the function "is stopping"; Ctrl-C then ends the loop at once. None: a function that returns True after
+              the first Ctrl-C
     jobs:     the number of processes, for the warning alone; None: as many as for a fleet
     """
     _warn_without_processes(terminal, count, jobs)

@@ -6,11 +6,10 @@ import argparse
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.help import Help
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.errors import BadArgument, NodeattrsError
@@ -22,33 +21,8 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 
 
-def actions_of(
-    parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
-) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Add actions to the parser of a command; the user must give one of them. Yields (name, parser) for each new
-    action.
-
-    The caller must go through all of them: an action is added when it is yielded.
-
-    summaries: action -> its summary, for the help of the command; with a capital and a full stop, it is also the
-               description of the action
-    epilogs:   action -> the end of its help, printed line by line
-    """
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    for name, summary in summaries.items():
-        action = actions.add_parser(
-            name,
-            help=summary,
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            epilog=(epilogs or {}).get(name),
-            formatter_class=Help,
-            allow_abbrev=False,
-        )
-        yield name, action
-
-
 def limits_of(options: argparse.Namespace, of_settings: Mapping[str, float]) -> AbstractContextManager[object]:
-    """A context manager in which the limits of --budget are in force, and the limits of the settings for the rest.
+    """A context manager: within the block the limits of --budget are in force, and other limits as in the settings.
 
     of_settings: limit -> number, from the settings
     raises:      BadArgument, for a --budget that is no limit, and for an unknown limit in either

@@ -180,8 +180,8 @@ def _command_table() -> str:
 def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """The parser of the program, with its commands and their options.
 
-    only: add this command alone; an unknown name adds all commands without options, for the help. None: add all whole,
-          which imports every command
+    only: add this command alone. An unknown name, and "", give the parser for the help of the program: it accepts no
+          command. None: add all commands, which imports every one of them
     kind: the class of the parsers of commands
     """
     program = _Program(
@@ -197,20 +197,18 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
     program.add_argument(
         "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
     )
-    commands: argparse._SubParsersAction[Parser]
-    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    if only is not None and (named := command_module(only)) is not None:
-        _add(commands, only, named)
-    elif only is not None:
+    module = None if only is None else command_module(only)
+    if only is not None and module is None:
         program.description = f"{program.description}\n\n{_command_table()}"
-        for name in summaries():
-            commands.add_parser(name)
         program.usage = "%(prog)s COMMAND ..."
+        program.add_argument("command", metavar="COMMAND", choices=[*summaries()])
         for option in program._actions:
             option.help = argparse.SUPPRESS  # the end of the help names them
-    else:
-        for name in summaries():
-            _add(commands, name, command_module(name))
+        return program
+    commands: argparse._SubParsersAction[Parser]
+    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
+    for name in summaries() if only is None else [only]:
+        _add(commands, name, module or command_module(name))
     return program
 
 
@@ -231,10 +229,9 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any) 
 
 
 def command_module(name: str) -> Any:
-    """The module of a command. For a command that is declared as data, an object with the attributes of such a module.
+    """The module of a command; for a command that is declared as data, an object with the same attributes.
 
-    None for an unknown or empty name.
-    A dialect of an installed package is a command of its name.
+    None for an unknown or empty name. A dialect of an installed package is a command of its name.
     """
     if name in _COMMAND_MODULES:
         return import_module(f"{_PACKAGE}.cli.{_COMMAND_MODULES[name].module}")
@@ -370,7 +367,7 @@ def understood(error: Exception) -> Exception:
     """The error as a NodeattrsError for the user, returned and not raised.
 
     A NodeattrsError comes back unchanged. An OSError becomes one with the file and reason, a MemoryError one with a
-    hint, any other an InternalError. Of a group with one error, that error counts.
+    hint, any other an InternalError. An ExceptionGroup with one error counts as that error.
     """
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
         error = error.exceptions[0]

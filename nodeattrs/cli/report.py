@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD, revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
+from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD
 from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.kinds import SAVED_NOTE
 

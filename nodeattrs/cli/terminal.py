@@ -62,7 +62,7 @@ class Terminal(Caller):
         """Write a report to stdout, in the format of this terminal, piece by piece. raises: as `text`
 
         unread: sources that were not read and may change the report; they are noted, and data gets `certain` and
-                `unread`. None: the report has no such fields, since it is always certain
+                `unread`. None: the report is no answer, and its data has no such fields
         """
         from nodeattrs.reports import StreamedReport
 
@@ -166,7 +166,7 @@ class Terminal(Caller):
             from nodeattrs.reports.screen import cut, printable
 
             self._clear()
-            self._progress = cut(printable(text), columns() - 1)
+            self._progress = cut(printable(text), shutil.get_terminal_size().columns - 1)
             sys.stderr.write(self._progress)
             sys.stderr.flush()
 
@@ -239,7 +239,7 @@ class Terminal(Caller):
         from nodeattrs.reports import Screen
 
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
-        width = _NO_COLUMNS if is_wide else columns()
+        width = _NO_COLUMNS if is_wide else shutil.get_terminal_size().columns
         return Screen(max(width, 40), self._coloured(stream))
 
     def _coloured(self, stream: TextIO) -> bool:
@@ -301,8 +301,3 @@ def _json(data: dict[str, Any]) -> Iterator[str]:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:
         raise BadValue("there is a value in it that JSON has no number for", hint="--format yaml has one") from error
-
-
-def columns() -> int:
-    """The width of the terminal: COLUMNS, else its own, else 80."""
-    return shutil.get_terminal_size().columns

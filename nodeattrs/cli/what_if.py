@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.changing import CHANGING, answer, request_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.contract.arguments import path_of
+from nodeattrs.contract.argument_values import path_of
 from nodeattrs.core.tree import json_or_text
 
 if TYPE_CHECKING:

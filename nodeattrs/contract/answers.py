@@ -22,8 +22,8 @@ class Part(NamedTuple):
 
     tree:     the values. If *is_keyed*, a key may be looked up at its first use, and its value may be an error object
     places:   path -> the lines that set the value there, the line that decides it first; () for a path that is not set
-    trace:    path -> the line that won, the lines that lost, and the rules that decided; None if the dialect has no
-              traces
+    trace:    path -> its `Trace`: the line that won, the lines that lost, and the rules that decided. It may raise
+              NotFound for a path that is not set. None: the dialect has no traces
     deciding: path -> lines such as a condition, which set no value but decide which lines set it
     written:  returns the trees as people wrote them, with overridden values; None if *tree* has all their paths
     is_keyed: whether each key of *tree* is looked up on its own; then there is no trace for the empty path
@@ -58,10 +58,9 @@ def part_of(answer: Answer) -> Part:
 
 
 def lines_of(trace: Trace) -> Iterator[Origin]:
-    """Yield the origins of a trace: of each claim in order, followed by the origins of its causes, then of list
-    elements.
+    """Yield the origin of each claim of a trace and of the claim's causes, then the origins of list elements.
 
-    Some come twice.
+    An origin may come twice. Nothing for a path that no line sets.
     """
     for one in trace.claims:
         for claim in (one.claim, *one.then):

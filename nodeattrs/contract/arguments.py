@@ -1,22 +1,18 @@
-"""Arguments that several commands share, and functions that parse their texts. Each constant is a tuple to add."""
+"""Arguments that several commands share. Each constant is an `Argument`, or a tuple of them to add to a command.
+
+`argument_values` parses what is given for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
-from typing import Any
+from collections.abc import Sequence
 
 from nodeattrs.contract.argument import Argument
-from nodeattrs.core.tree import Path, parse
-from nodeattrs.errors import BadArgument, BadUsage
 
 FORMATS = ("text", "json", "yaml")
 
 OUTPUT = "output"
 """The group of the options that every command has: help names them, and explains them in docs/cli.md."""
-
-_STORE_HELP = "a .db file or a URL (default: nodeattrs.toml, or .nodeattrs/nodes.db)"
-
 
 REPO_HELP = "the repository (default: NODEATTRS_REPO, else the nearest nodeattrs.toml, else this folder)"
 
@@ -29,7 +25,7 @@ ALLOWED_PATHS = (
         {"metavar": "DIR", "action": "append"},
     ),
 )
-"""Folders outside of the repository that it may name."""
+"""The option for folders outside of the repository whose files the repository may name."""
 
 
 BUDGET = (
@@ -41,7 +37,7 @@ BUDGET = (
     ),
     *ALLOWED_PATHS,
 )
-"""What one document, lookup, merge or query may take."""
+"""The options for limits on one document, lookup, merge or query, and `ALLOWED_PATHS`."""
 
 
 UNREAD = (
@@ -68,8 +64,12 @@ TEXT = tuple(
 """The options of every output, also of a command that has a format of its own."""
 
 
-STORE = (Argument(("--store",), _STORE_HELP, {"metavar": "PLACE"}),)
-"""Where nodes are kept."""
+STORE = (
+    Argument(
+        ("--store",), "a .db file or a URL (default: nodeattrs.toml, or .nodeattrs/nodes.db)", {"metavar": "PLACE"}
+    ),
+)
+"""The option for the store of saved nodes."""
 
 
 STRICT = (Argument(("--strict",), "fail where an unreadable layer may decide", {"action": "store_true"}),)
@@ -83,7 +83,7 @@ AT = (
         {"metavar": "WHEN"},
     ),
 )
-"""The option for a revision by number or time; `revision_or_time` parses it."""
+"""The option for a revision by number or time; `argument_values.revision_or_time` parses it."""
 
 
 ALL_NAMES = Argument(
@@ -98,14 +98,6 @@ ENV_PREFIX = Argument(
 NESTED = Argument(("--nested",), "the text between keys in such a name (default: __)", {"metavar": "TEXT"})
 
 
-def nested_of(arguments: Mapping[str, Any]) -> str:
-    """The text between keys in the name of a variable. raises: BadUsage, for --nested without --env-prefix"""
-    nested: str | None = arguments["nested"]
-    if nested is not None and not arguments["env_prefix"]:
-        raise BadUsage("--nested is the text between keys in names of variables: add --env-prefix PREFIX")
-    return "__" if nested is None else nested
-
-
 NO_SHARING = Argument(("--no-sharing",), "share no answers: compute each subject", {"action": "store_true"})
 
 RUBY = (
@@ -115,7 +107,7 @@ RUBY = (
         {"action": "store_true"},
     ),
 )
-"""Whether attribute files in Ruby are run."""
+"""The option that runs attribute files in Ruby."""
 
 
 SETTINGS_FROM = (
@@ -125,7 +117,7 @@ SETTINGS_FROM = (
         {"metavar": "DIR"},
     ),
 )
-"""Whose settings count for a command that runs nothing."""
+"""The option for the folder whose settings count, for a command that runs nothing."""
 
 
 RUN_CODE = (
@@ -135,7 +127,7 @@ RUN_CODE = (
         {"action": "store_true"},
     ),
 )
-"""Whether a command that only looks may run what documents name."""
+"""The option that lets a command run code that documents name."""
 
 
 SOURCES = (
@@ -145,7 +137,7 @@ SOURCES = (
         {"metavar": "DIR"},
     ),
 )
-"""The folder in which the sources of saved values are looked for."""
+"""The option for the folder in which the sources of saved values are looked for."""
 
 
 def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Argument, ...]:
@@ -160,32 +152,3 @@ def output(forms: Sequence[str] = FORMATS, also: Sequence[str] = ()) -> tuple[Ar
         Argument(("--color",), "auto: on a terminal, unless NO_COLOR is set (default)", color, OUTPUT),
         *TEXT,
     )
-
-
-def path_of(text: str | None) -> Path:
-    """The steps of a path that an argument spells; () for None and "". raises: BadArgument, for a wrong spelling"""
-    return parse(text) if text else ()
-
-
-def revision_or_time(text: str | None) -> int | datetime | None:
-    """The text of --at as the number of a revision, or as a time in UTC; None for None.
-
-    A date without a time means the end of that day; a time without a zone is UTC. Numbers have at most seven digits.
-    raises: BadArgument, where the text is neither
-
-    >>> revision_or_time("7"), revision_or_time("2030-01-31T12:00+01:00").isoformat()
-    (7, '2030-01-31T11:00:00+00:00')
-    """
-    if text is None:
-        return None
-    if text.isascii() and text.isdigit() and len(text) < 8:
-        return int(text)
-    try:
-        if len(text) == len("2030-01-31"):
-            return datetime.combine(date.fromisoformat(text), time.max, UTC)
-        at = datetime.fromisoformat(text)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise BadArgument(
-            f"{text!r} is neither the number of a revision nor a time", hint="write 7, 2030-01-31 or 2030-01-31T12:00Z"
-        ) from None

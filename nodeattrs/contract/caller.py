@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from nodeattrs.codes import Code
-from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports import Report, Screen
+
+if TYPE_CHECKING:  # only its name: --help needs no traces
+    from nodeattrs.core.unread import Unread
 
 
 class Caller:
@@ -36,7 +38,10 @@ class Caller:
         """Show lines as `remark` does; they may have colours for `screen(sys.stderr)`."""
 
     def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
-        """Show a part of the answer now. unread: what was not read and may change it; None: not known or no answer"""
+        """Show a part of the answer now.
+
+        unread: what was not read and may change it; None: the report is no answer, such as the result of a save
+        """
 
     def text(self, text: str) -> None:
         """Show a part of the answer as it is, such as the lines of one node."""
@@ -58,7 +63,10 @@ class Caller:
 
 
 class Through(Protocol):
-    """A function that takes the outcomes of many nodes one by one; `cli` has one with a progress bar and Ctrl-C."""
+    """The type of a function that passes the outcomes of many nodes to another function, one by one.
+
+    `one_by_one` is the plain one. `cli` has one with a progress bar, which stops after Ctrl-C.
+    """
 
     def __call__(
         self,
@@ -69,13 +77,15 @@ class Through(Protocol):
         *,
         jobs: int | None = 1,
     ) -> int:
-        """The number of outcomes that were taken: less than *count* after Ctrl-C.
+        """Pass each outcome to *take*; returns the number of passed outcomes. After Ctrl-C it is less than *count*.
 
-        outcomes: a function from the "is stopping" function to the outcomes, each with a `name`; it should end early
-                  once that returns True
-        stopping: None: the first Ctrl-C lets the nodes finish that are running. Else Ctrl-C ends them where they are,
-                  and this function gives whether the work has to stop
-        jobs:     the number of processes that do the work; None: as many as the nodes are worth
+        count:    the number of nodes
+        outcomes: called with a function "is stopping", it yields the outcomes, each with a `name`. It should end early
+                  once "is stopping" returns True
+        take:     called with each outcome
+        stopping: returns True once the work has to stop; Ctrl-C then ends the running nodes at once. None: after the
+                  first Ctrl-C, running nodes are finished
+        jobs:     the number of processes that do the work; None: it depends on the number of nodes
         """
 
 
@@ -87,8 +97,9 @@ def one_by_one(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """A `Through` that takes all outcomes without a progress bar, and returns their number. Ctrl-C is an error as
-    usual.
+    """A `Through` without a progress bar: pass all outcomes to *take*, and return their number.
+
+    *count* and *jobs* are not used. Ctrl-C raises KeyboardInterrupt.
     """
     taken = list(map(take, outcomes(stopping or (lambda: False))))
     return len(taken)

@@ -1,7 +1,7 @@
 """A command as data, its `Question` and its `Output`.
 
-From a `Command` come the parser, `--help`, completion and the pages of `man`. Its function gets a `Question` and
-returns an `Output`; it prints nothing, except through `Question.caller`.
+The parser, `--help`, completion and the pages of `man` are made from a `Command`. Its function gets a `Question` and
+returns an `Output`. It prints nothing, except through `Question.caller`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.contract.argument import Argument as Argument
 from nodeattrs.contract.caller import Caller, Through, one_by_one
-from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side
-from nodeattrs.core.unread import Unread
-from nodeattrs.reports import Report
-from nodeattrs.reports.findings import Finding
-from nodeattrs.reports.screen import Screen
+from nodeattrs.reports import Report, Screen
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # only their names: --help reads this module, and asks nothing
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
+    from nodeattrs.core.unread import Unread
     from nodeattrs.project.settings import Settings
+    from nodeattrs.reports.findings import Finding
 
 _VERB = ("folder", "asking", "ruby", "output")
 """`Command.shared` of every verb."""
@@ -108,10 +107,10 @@ class Output(NamedTuple):
 
 
 class PlainReport(NamedTuple):
-    """A report that is ready: its lines, and the same as data.
+    """A report whose lines and data are given; nothing is formatted or masked.
 
-    text: what `lines` gives, for any width of screen
-    data: what `to_dict` copies: JSON-able, with its "version"
+    text: the lines, the same for each screen
+    data: the data for JSON, with its "version"
     """
 
     text: Sequence[str]
@@ -140,8 +139,8 @@ class Command(NamedTuple):
     shared:      names of sets of further arguments: "folder", "asking", "ruby", "strict", "code", "settings", "store",
                  "output"; "text": "output" without formats; "checking": which findings count, and formats
     forms:       the formats of "output", the default first
-    unsaved:     the verb that runs in place of this command if no node is saved, or if the named repository has no
-                 node of the dialect. An argument that the verb does not have prevents it. "": no other verb
+    unsaved:     the verb that runs in place of this command, if no node is saved or the named repository has none of
+                 the dialect. With an argument that the verb does not have, the command itself runs. "": no other verb
     """
 
     summary: str

@@ -1,4 +1,6 @@
-"""The contract of a dialect, a way to layer configuration: `Dialect`, and `Opened` for one version of its files.
+"""The contract of a dialect. A dialect is a way to layer configuration, such as Hiera or Ansible.
+
+`Dialect` is its base class, and `Opened` the base class for one version of its files.
 
 The module of a dialect imports no parser and no library; `open` and `check` import what they need. All verbs, pages,
 editors and tools work from `Opened` alone. A dialect prints nothing. docs/how-to/own-dialect.md builds one.
@@ -8,19 +10,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from nodeattrs.contract.answers import Answered, Setting, Unread
-from nodeattrs.contract.command import Argument, Command, CommandGroup
-from nodeattrs.contract.fixes import Fix
-from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import leaves
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.reports.findings import Finding
+
+if TYPE_CHECKING:  # only their names: a list of dialects needs no answers
+    from pathlib import Path
+
+    from nodeattrs.contract.answers import Answered, Setting, Unread
+    from nodeattrs.contract.command import Argument, Command, CommandGroup
+    from nodeattrs.contract.fixes import Fix
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.looks import Look, Looks
+    from nodeattrs.reports.findings import Finding
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
 
@@ -61,7 +67,7 @@ class Opened(ABC):
     request: facts, options and overrides of the question
     unread:  what could not be read, or must not run, and may change the last answer; `answer` sets it
     looks:   where the next answer notes what it reads of its subject; a verb sets it. None: nowhere
-    notes_looks: whether answers note all that they read of their subject, so that subjects may share answers
+    notes_looks: True: answers note all that they read of their subject, so that subjects may share answers
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
@@ -118,13 +124,14 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
-        from nodeattrs.formats.documents import read  # parsers, which a list of dialects does not need
+        from nodeattrs.contract.answers import Setting  # traces and parsers, which a list of dialects does not need
+        from nodeattrs.formats.documents import read
 
         try:
             document = read(self.side.top / file, file)
         except NodeattrsError:
             return
-        for path in _leaves(document.tree, ()):
+        for path, _ in leaves(document.tree):
             if path:
                 yield Setting(path, document.place(path)[0])
 
@@ -170,10 +177,10 @@ class Opened(ABC):
         return None
 
     def look(self, name: str, look: Look) -> Any:
-        """The value that this subject has for a look: one value that the answer of another subject read.
+        """The value that a subject has for a look. A look notes one value that the answer of another subject read.
 
-        The two subjects can share an answer if all such values are equal.
-        name:   the subject
+        The two subjects can share an answer if they have equal values for all looks.
+        name:   the subject whose value is returned
         raises: NodeattrsError; by default always NotFound
         """
         raise NotFound(f"{type(self).__name__} notes no looks")
@@ -230,8 +237,8 @@ class Dialect(ABC):
     tops:        name -> summary, of the commands of a built-in dialect that are called as `nodeattrs NAME`
     found_upwards: the name of a file. The nearest folder at or above the current one with this file is the repository.
                    "": folders above are not searched
-    project:     names of files. If the current folder has a file with such a name, a command also needs trust in the
-                 repository of the current folder, and not only in the repositories that it names
+    project:     names of files. If the current folder has a file with such a name, a command needs trust in the
+                 repository of the current folder, too
     summary, description: texts for the help of `command`
     examples:    lines for that help, without "nodeattrs" at their beginning. A line with "nodeattrs" elsewhere is
                  printed as it is
@@ -292,7 +299,10 @@ class Dialect(ABC):
         return {}
 
     def top(self, name: str) -> Command | CommandGroup:
-        """The command of a name in `tops`. It is loaded only when it is used: `tops` has the summary for lists."""
+        """The command of a name in `tops`, loaded at this call; by default the one in `commands`.
+
+        raises: KeyError, by default, for a name that is not in `commands`
+        """
         return self.commands()[name]
 
     def options(self) -> Sequence[Argument]:
@@ -308,12 +318,3 @@ class Dialect(ABC):
         raises:    NodeattrsError
         """
         return ()
-
-
-def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:
-    """Yield the path of each value that is not a map with entries; a list is one value."""
-    if isinstance(tree, dict) and tree:
-        for step, entry in tree.items():
-            yield from _leaves(entry, (*path, step))
-    else:
-        yield path

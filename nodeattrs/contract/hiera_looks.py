@@ -1,6 +1,7 @@
-"""Looks (`core.looks`) that Hiera makes at a node during a run of another dialect, for nodes that share answers.
+"""Looks for Hiera: notes of what its lookups read of a node during a run of another dialect.
 
-Such a look contains the environment, and the facts that the run itself has set, since Hiera's answer depends on both.
+Nodes share answers by their looks (`core.looks`). A look for Hiera has the environment, and the facts that the run
+itself has set, since Hiera's answer depends on both.
 """
 
 from __future__ import annotations
@@ -19,8 +20,7 @@ HIERA = frozenset((LEVELS, VARIABLE, IS_SET))
 
 
 class LooksOfScope(Looks):
-    """The `Looks` for one Hiera scope of a run. It passes each look on to the run's own looks, as a look of a kind
-    in HIERA.
+    """The `Looks` for one Hiera scope of a run. It adds each look to the looks of the run, with a kind in HIERA.
 
     looks:       the looks of the run; they get all looks and refusals
     facts:       the facts of the scope. Those that differ from the facts of `looks` were set by the run

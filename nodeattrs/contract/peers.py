@@ -38,7 +38,10 @@ class LookupScope(Protocol):
         """The explanation of a key's value, level by level. options: as for `lookup`"""
 
     def look(self, look: Look) -> Any:
-        """The value that this scope has at a look of another scope. raises: NodeattrsError"""
+        """Repeat for this node a lookup that the run of another node noted (a look); returns the value of this node.
+
+        raises: NodeattrsError
+        """
 
     def known_keys(self) -> Iterable[str]:
         """The top-level keys in the data files of this node, in any order."""
@@ -212,7 +215,7 @@ def ruby_process(root: Path, script: Path) -> RubyProcess:
 
 
 def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> Iterator[NodeattrsError]:
-    """Yield a warning for each value in the data of an environment that is probably not meant, such as unused files.
+    """Yield a warning for each part of an environment's data that is probably not meant, such as an unused file.
 
     beside: further trees, whose hierarchies may read files of this one
     raises: NodeattrsError
@@ -221,8 +224,9 @@ def doubts_of(tree: Lookup, environment: str, beside: Iterable[Lookup] = ()) -> 
 
 
 def undecided(scope: LookupScope) -> Mapping[str, Sequence[Any]]:
-    """Key -> the levels that may decide it and could not be read, each with `name`, `origin` and `unread`; {} for
-    none.
+    """Key -> the levels that could not be read and may decide the key; {} for none.
+
+    Each level has `name`, `origin` and `unread`.
     """
     return cast("Mapping[str, Sequence[Any]]", peer("hiera").undecided(scope))
 

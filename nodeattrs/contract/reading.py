@@ -1,4 +1,4 @@
-"""Notes which files and folders below a side an answer has looked at, without help from the dialect.
+"""Note which files and folders of a side an answer has looked at, without help from the dialect.
 
 An audit hook of Python names every file that is opened and every folder that is listed. `os.stat` and `os.lstat` are
 replaced meanwhile, to note files that an answer only looks for. If an answer starts a program, the notes say
@@ -68,15 +68,10 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         watch.raw.add((EVERYTHING, False))
 
 
-def note_everything() -> None:
-    """Note that the watched answer may have looked at anything, such as a store; does nothing outside of `watched`."""
-    note_read(EVERYTHING)
-
-
 def note_read(*paths: str) -> None:
     """Note that the watched answer depends on files that were read before it; does nothing outside of `watched`.
 
-    paths: of files, or "*" with an ending for all files below the side that have it
+    paths: of files; "*" with an ending for all files below the side that have it; EVERYTHING for any file or store
     """
     if _Current.watch is not None:
         _Current.watch.raw.update((path, False) for path in paths)

@@ -41,16 +41,16 @@ class Request(NamedTuple):
     enc:       a file with a classifier's answer for each node: name -> `environment`, `parameters`, `run_list`; "" for
                none
     environment: the environment of all nodes; "": each node's own
-    places:    (dialect, value of its option) pairs: a hiera.yaml, the folder of a site, of catalogs. The last pair
-               counts
+    places:    (dialect, value of its option) pairs: a hiera.yaml, a folder of a site or of catalogs. Of two pairs for a
+               dialect the last one counts
     run_code:  whether Python code of the repository runs
     ruby:      whether attribute files in Ruby run
     roles_only: whether cookbooks are left out
     sensitive: further paths whose values are not shown
     what_if:   planned changes other than edits of files, such as a level that is left out
     options:   dialect -> name -> value, of the options that the dialect declares for its own commands
-    about:     the keys or first steps of the paths that the question is about; (): all. What was not read and can only
-               change other paths may be left out of the answer's `unread`
+    about:     the keys, or first steps of paths, that the question is about; (): all. `Opened.unread` may leave out
+               what can only change other paths
     """
 
     home: str = ""
@@ -79,8 +79,8 @@ class Request(NamedTuple):
     def place(self, side: Side, text: str) -> Path:
         """The file or folder that *text* names, as a path on a side. It need not exist.
 
-        A name inside the repository means the file of that side. If the side does not have this file, it is the
-        caller's own file if that exists, which may not be committed yet; else still the path on the side.
+        A name inside the repository means the file of that side. If the side does not have this file, the caller's own
+        file is meant, which may not be committed yet. If that does not exist either, it is the path on the side.
         """
         if not self.home:
             own = side.root / text

@@ -1,10 +1,8 @@
-"""Subjects that share an answer: if two subjects are equal in all that an answer has read, they have the same answer.
+"""Find subjects that have the same answer, so that it is computed only once.
 
-This is memoisation by observed dependencies. A *look* is a place where an answer read something of its subject
-(`core.looks`). A tree has the first look of all answers at its top, and a branch for each value that was found there. A
-branch leads to the next look, and at last to a subject that was answered. Another subject takes the branches of its own
-values (`Opened.look`). Some members of each group are computed nevertheless, and compared. `impact`, `what-if`,
-`matrix` and `where` use this module.
+An answer notes each value that it reads of its subject, as a *look* (`core.looks`). Another subject with equal values
+for all looks has the same answer. Some members of each group are computed nevertheless, and compared. `impact`,
+`what-if`, `matrix` and `where` use this module.
 """
 
 from __future__ import annotations
@@ -114,18 +112,18 @@ def _in_order(looks: Sequence[Looks]) -> list[tuple[int, Look]]:
 class LookTree:
     """A tree of answered subjects. It finds an earlier subject whose answer another subject can share. Empty at first.
 
-    `find` begins with the first look of all answers, and reads the value that the new subject has for it. The branch of
-    this value leads to the next look, and at last to a subject; None if there is no such branch. `add` adds the path of
-    a subject that was answered, and returns whether it was added.
+    The top is the first look of all answers. Each look has a branch for each value that was found there. A branch leads
+    to the next look, and at last to a subject. `find` follows the values of a new subject; it returns None where there
+    is no branch. `add` adds the path of a subject that was answered, and returns whether it was added.
     """
 
     def __init__(self) -> None:
         self._first: dict[Any, _Branch | str] = {}
 
     def find(self, value_of: Callable[[Any], Any]) -> str | None:
-        """The subject that has the same value at each of its looks. None if there is no such subject, or a value cannot
-        be read.
+        """An added subject whose looks all have the same values on the subject in question; None without one.
 
+        None also if a value cannot be read.
         value_of: called with a look, it returns the value of the subject in question. Its NodeattrsError means "cannot
                   be read"
         """
@@ -138,10 +136,10 @@ class LookTree:
         return here
 
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
-        """Add a subject that was answered; returns whether it was added.
+        """Add a subject that was answered; returns True if it was added.
 
-        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or goes
-        on with another look after equal values.
+        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or
+        another look after equal values.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject
@@ -196,10 +194,10 @@ def compute_samples(
     compute: Callable[[Sequence[str]], Mapping[str, _Answer]],
     is_same: Callable[[_Answer, _Answer], bool],
 ) -> SampledAnswers[_Answer]:
-    """The answers of all subjects. Some subjects of each large group are computed, and compared with the group's
-    answer.
+    """The answers of all subjects, also of those that share the answer of another subject, and how many share one.
 
-    If one differs, all subjects of its group are computed.
+    Of each large group, some subjects are computed and compared with the answer of the group. If one differs, all
+    subjects of the group are computed.
 
     own:     subject -> its answer, for the subjects that were computed
     equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
@@ -213,7 +211,8 @@ def compute_samples(
         if one in own:
             groups.setdefault(one, []).append(name)
     shared = {name: one for one, names in groups.items() for name in names}
-    seed = _seed_of(sorted([*own, *shared]))
+    names = "\0".join(sorted([*own, *shared])).encode("utf-8", "surrogatepass")
+    seed = int.from_bytes(sha256(names).digest()[:4], "big")  # the same for the same subjects
     samples = compute([*drawn(groups, seed)])
     wrong = {shared[name] for name, answer in samples.items() if not is_same(answer, own[shared[name]])}
     one_by_one = [name for one in sorted(wrong) for name in groups[one]]
@@ -229,10 +228,10 @@ def shared_answers(
     *,
     is_off: bool = False,
 ) -> SampledAnswers[_Answer]:
-    """The answer of each subject of one side, in their order. A subject that is equal to another in all that was read
-    gets its answer.
+    """The answers of subjects of one side, in the order of *names*, and how many of them were shared.
 
-    Some subjects are computed all the same and compared. If one differs, each subject of its group is computed.
+    Subjects with equal values in all that was read share one answer. Some of them are computed nevertheless, and
+    compared. If one differs, each subject of its group is computed.
     opened:  the dialect, opened on the side
     names:   the subjects
     compute: called with a subject, it returns its answer, in this process
@@ -262,14 +261,8 @@ def shared_answers(
     return found._replace(answers={name: found.answers[name] for name in equal})
 
 
-def _seed_of(names: Sequence[str]) -> int:
-    """A seed for choosing samples: the same for the same subjects."""
-    return int.from_bytes(sha256("\0".join(names).encode("utf-8", "surrogatepass")).digest()[:4], "big")
-
-
 def drawn(groups: Mapping[str, Sequence[str]], seed: int) -> Iterator[str]:
-    """Yield the subjects to compute and compare: in each group with more than twenty members one in a hundred, at least
-    two.
+    """Yield the subjects to compute and compare: one in a hundred, at least two, of each group with more than 20.
 
     groups: the subject that was computed -> the subjects that share its answer
     seed:   the same seed gives the same subjects

@@ -1,7 +1,7 @@
-"""The files of one side of a question: a folder. `written_sides` writes a commit into a folder, which then is a side.
+"""One version of the files of a question, a *side*: a folder, and a mark for each file in it.
 
 A *mark* is a short text for what is at a path: the name that git gives to a file's content, or "link:TARGET". Two sides
-are compared by their marks.
+are compared by their marks. `written_sides` makes the side of a commit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Side:
     files: path relative to *top* -> mark of the file; for a link "link:" and its target
     notes: sentences about files that were left out
     remotes: the URLs of Git's remotes, for the files of a commit; None: the folder has its own
-    kept:  what answers have read of these files for the next answer; `written_sides.write_file` empties it
+    kept:  a cache of what answers have read of these files; `written_sides.write_file` empties it
 
     A key is a path relative to *top*, with forward slashes.
 
@@ -122,8 +122,7 @@ class Side:
         return replace(self, files=files, _marks={})
 
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
-        """Yield the keys of all that is read if *path* is opened: each link on the way, and last the place where it
-        ends.
+        """Yield the keys of what is read if *path* is opened: of each link on the way, and last of its end.
 
         The place need not exist. A ".." at *top* stays at *top*. After 40 links, further links count as plain names, so
         that a cycle ends.
@@ -144,8 +143,10 @@ class Side:
         yield f"{here}/" if listed else here
 
     def shown(self, file: str) -> str | None:
-        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it is outside. No link is
-        followed."""
+        """A file name, absolute or relative to *root*, as a path relative to *top*; None if it lies outside of *top*.
+
+        No link is followed.
+        """
         root, start = self._prefixes
         path = os.path.normpath(os.path.join(root, file))
         if path.startswith(start):
@@ -154,11 +155,10 @@ class Side:
         return None if inside.startswith(os.pardir) else inside.replace(os.sep, "/")
 
     def content_mark(self, file: Path) -> str:
-        """A text that stays the same as long as the content of a file does. It is its mark, or its time and size
-        without a mark.
+        """A text that changes with the content of a file: its mark, or else its name, time and size.
 
-        "" for a link below *top*, and for a file that does not exist. If marks are computed later, none is computed for
-        this.
+        "" for a link below *top*, and for a file that does not exist. A side of `folder_side(later=True)` computes no
+        mark for this.
         """
         key = None if isinstance(self.files, _LazyMarks) else self.shown(str(file))
         mark = self.files.get(key) if key is not None else None
@@ -183,7 +183,7 @@ class Side:
         return [self.files.get(key, "") for key in keys]
 
     def named(self, path: str) -> str:
-        """A path relative to *top*, as a path relative to *root*, for people."""
+        """A path relative to *top*, as a path relative to *root*, for people; it may begin with "../"."""
         if self.root == self.top:
             return path
         return os.path.relpath(os.path.join(self.top, path), self.root).replace(os.sep, "/")

@@ -1,6 +1,7 @@
-"""Sides whose files are written into a private folder: of a commit, or a copy of another side whose files may change.
+"""Make sides in a private folder: from a commit, or as a copy of another side, whose files may then be changed.
 
-A name from git never becomes a path outside of the private folder. A link that leads out of this folder is not made.
+A name from git never becomes a path outside of the private folder. A link of a commit that leads out is not made. A
+link of a copied folder that leads out still does so, and readers refuse it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from nodeattrs import border
 from nodeattrs.contract.sides import PASSED_OVER, Side, folder_side
@@ -38,8 +39,8 @@ def private_folder() -> Iterator[Path]:
 def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:
     """The (old, new) sides that a command line names. Commits are written below *private*.
 
-    before:  BASE..HEAD, BASE...HEAD (from where HEAD branched off), a revision to compare with the work tree; or,
-             with *after*, a folder
+    before:  a range BASE..HEAD, or BASE...HEAD from where HEAD branched off; a missing name is HEAD. Or one revision,
+             to compare with the work tree. With *after* it is a folder
     after:   the new folder; None: *before* names commits
     folder:  the folder of the question; in git it may lie below the root of the work tree
     raises:  NotFound, for a folder, or where there is no work tree; NoRevision; BadName
@@ -64,7 +65,7 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
 def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | None = None) -> Side:
     """Write the files of a commit into a new folder *place*, and return the side.
 
-    Submodules, and links that lead out, are left out with a note.
+    Left out, with a note: submodules, links that lead out, and contents that Git does not have or that are too large.
     git:    the repository
     title:  the name of the side in reports
     like:   a side that was written before; files with the same content become hard links to its files. None: all are
@@ -159,20 +160,14 @@ def _leads_out(path: str, target: str) -> bool:
     )
 
 
-def _made(place: Path, path: str) -> Path:
-    """A path in a folder; the folders above it are made. Links must come after all files."""
-    target = place / PurePosixPath(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
-
-
 def copy_side(side: Side, place: Path, title: str = "") -> Side:
     """Copy the files of a side into a folder *place*, and return the side of the copy, whose files may be changed.
 
     It has the marks of *side*, which do not follow later changes. title: "" keeps the title
     """
     for file, mark in side.files.items():
-        target = _made(place, file)
+        target = place / file
+        target.parent.mkdir(parents=True, exist_ok=True)
         if mark.startswith("link:"):
             if not _leads_out(file, mark[5:]):
                 os.symlink(mark[5:], target)

@@ -10,7 +10,7 @@ import difflib
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
@@ -29,6 +29,7 @@ __all__ = [
     "copied",
     "dig",
     "is_json",
+    "leaves",
     "left_without",
     "near",
     "parse",
@@ -270,6 +271,21 @@ def under(path: Path, value: Any) -> Any:
     for step in reversed(path):
         value = {step: value}
     return value
+
+
+def leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield (path, value) of each value that is not a map with entries. A list is one value, and so is an empty map.
+
+    A *tree* that is not a map with entries is the only value, at *path*.
+
+    >>> [*leaves({"a": {"b": [1]}, "c": {}})]
+    [(('a', 'b'), [1]), (('c',), {})]
+    """
+    if isinstance(tree, Mapping) and tree:
+        for step, entry in tree.items():
+            yield from leaves(entry, (*path, step))
+    else:
+        yield path, tree
 
 
 def left_without(tree: Any, path: Path) -> Any:

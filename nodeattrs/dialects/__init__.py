@@ -24,9 +24,9 @@ _member = __getattr__ = imported(__name__, _HOMES)  # a dialect is used without 
 
 
 def named(name: str) -> Dialect:
-    """The dialect of a name. Installed packages are looked into only where no built-in dialect has it.
+    """The dialect of a name, built-in or of an installed package. raises: BadArgument, with similar names
 
-    raises: BadArgument, with similar names
+    cost: for a name that no built-in dialect has, the metadata of all installed packages is read
     """
     found: Dialect | None = next((one for one in _member("BUILT_IN") if one.name == name), None)
     if found is None:

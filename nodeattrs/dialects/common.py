@@ -112,8 +112,7 @@ class WithFacts(InRepository):
 
     @cached_property
     def enc(self) -> Mapping[str, Any]:
-        """Node -> its entry in the classifier's file, a map with keys such as `environment`. {} if no option names a
-        file.
+        """Node -> its entry in the classifier's file, with keys such as `environment`; {} if no option names a file.
 
         A file with a list of names gives each node an empty map. raises: DocumentError
         """
@@ -127,7 +126,7 @@ class WithFacts(InRepository):
 
     @cached_property
     def store(self) -> Store | None:
-        """The store from whose last state nodes start; None without one."""
+        """The store that the request names: runs start with its saved nodes. None if the request names no store."""
         return open_store(self.request.store) if self.request.store else None
 
     @cached_property
@@ -153,15 +152,10 @@ class WithFacts(InRepository):
         return {file.stem for file in files if file.suffix in _DATA}
 
     def facts_file(self, name: str) -> Path | None:
-        """The file with the facts of a node, perhaps with other nodes, or None. raises: BadName, DocumentError"""
-        if self._last_file[0] != name:
-            self._last_file = name, self._found_facts_file(name)
-        return self._last_file[1]
+        """The file that has the facts of a node, perhaps also of other nodes; None without one.
 
-    _last_file: tuple[str | None, Path | None] = None, None
-    """The node of the last question, and the file of its facts: a comparison asks for it several times in a row."""
-
-    def _found_facts_file(self, name: str) -> Path | None:
+        raises: BadName, DocumentError
+        """
         place = self._facts_place
         if self._fleet:
             return place if name in self._fleet and self._fleet[name].facts else None
@@ -177,8 +171,7 @@ class WithFacts(InRepository):
         return self._facts_place is not None and self._facts_place.is_dir()
 
     def node_facts(self, name: str) -> NodeFacts:
-        """The facts of a node, with its environment and variables, as Puppet's users keep them. No facts for an unknown
-        node.
+        """The facts of a node, with environment and variables as far as its file has them; none for an unknown node.
 
         raises: DocumentError, BadName
         """
@@ -217,13 +210,13 @@ class WithFacts(InRepository):
         return found
 
     def environment_of(self, name: str) -> str | None:
-        """The environment that the caller or the classifier gives a node, or that its facts were sent from."""
+        """The environment of a node: of the request, else of the classifier's file, else of its facts; else None."""
         given = self.enc.get(name, {}).get("environment")
         last = self._fleet[name].environment if name in self._fleet else None
         return self.request.environment or (given if isinstance(given, str) else last)
 
     def revisions(self) -> Mapping[str, int]:
-        """Node -> the number of its last revision in the store."""
+        """Node -> the number of the revision of its last run; 0 for a node without a run. {} without a store."""
         if self.store is None:
             return {}
         return {name: run.number if run is not None else 0 for name, _, run in last_runs(self.store)}

@@ -29,7 +29,10 @@ class Foreign(NamedTuple):
 
 @cache
 def foreign() -> Foreign:
-    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages"""
+    """The dialects that the entry points name; the same object at each call. An entry point that fails is a fault.
+
+    cost: some 30 ms at the first call, for the metadata of all packages
+    """
     dialects: list[Dialect] = []
     faults: list[str] = []
     taken = {one.name for one in BUILT_IN}

@@ -21,10 +21,10 @@ _HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if"
 
 
 def part_of_resources(catalog: Any) -> Part:
-    """A catalog as one part: reference of a resource -> parameter -> value. Relations are given as parameters, too.
+    """A catalog as one part: reference of a resource -> parameter -> value. Relations count as parameters.
 
-    Relations that are not set are left out, and parameters of a type that have their default. In a sensitive resource,
-    contents and commands are secrets.
+    Relations that are not set are left out, and so are parameters that have the default of their type. In a sensitive
+    resource, contents and commands are secrets.
     catalog: yields its resources, each with `ref` and `origin`. The origin of every path in a resource is that of the
              resource
     """

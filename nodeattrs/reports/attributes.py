@@ -18,7 +18,6 @@ from nodeattrs.reports.values import claimed, on_one_line, origin_data
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
-    from nodeattrs.node.slot_tree import SlotTree
 
 _WIDEST = 60
 
@@ -86,7 +85,7 @@ def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known
     if len(below) == 1 and is_known:
         (number,) = below
         slot = node.slots[number]
-        if _is_whole(slot, value, path):
+        if not isinstance(value, list) or slot.verb(path) is not Verb.APPEND:  # a list may have got elements later
             yield Attribute(path, value, number, slot.origin(path))
             return
     trace = node.trace(path)
@@ -94,11 +93,6 @@ def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known
         joins = dict.fromkeys(one.rank for one in trace.standing if one.rank != trace.winner.rank)
         overrides = dict.fromkeys(one.rank for one in trace.losers)
         yield Attribute(path, value, trace.winner.rank, trace.winner.origin, tuple(joins), tuple(overrides))
-
-
-def _is_whole(slot: SlotTree, value: Any, path: Path) -> bool:
-    """Whether one line set the whole value; a list may have got elements later."""
-    return not isinstance(value, list) or slot.verb(path) is not Verb.APPEND
 
 
 _NULL = object()
@@ -145,7 +139,7 @@ class _ShownAttributes(NamedTuple):
             ]
             for row in self.rows
         ]
-        yield from ("  ".join(row).rstrip() for row in (in_columns(table, right=(2,)) if table else ()))
+        yield from ("  ".join(row).rstrip() for row in in_columns(table, right=(2,)))
 
 
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> Report:

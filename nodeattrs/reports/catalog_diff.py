@@ -92,8 +92,7 @@ class ComparedCatalogs:
         yield self._counted()
 
     def markdown(self) -> str:
-        """The difference as Markdown for a pull request: the counts, then a section that can be opened for each kind of
-        change."""
+        """The difference as Markdown for a pull request: the counts, then a folded section for each kind of change."""
         found = self.difference
         parts = [f"**{in_code(self.before)}** against **{in_code(self.after)}**: {self._counted()}", ""]
         for title, some in (("added", found.added), ("removed", found.removed)):

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs.core.changed import TreeDifference, changes
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.core.unread import Unread
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import data_of, on_one_line, unread_at
+from nodeattrs.reports.values import on_one_line, unread_at
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
-_ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
 class DiffSide(NamedTuple):
@@ -27,6 +26,12 @@ class DiffSide(NamedTuple):
 
     title: str
     node: Node
+
+
+def _changes_below(path: Path, before: Any, after: Any) -> list[TreeDifference]:
+    """The leaves at or below a path that differ between two trees."""
+    found = changes(dig(before, path), dig(after, path))
+    return [TreeDifference((*path, *one.path), one.before, one.after) for one in found]
 
 
 class _ElementChange(NamedTuple):
@@ -66,20 +71,44 @@ def _only_in(one: _Elements, other: _Elements, kind: str) -> Iterator[_ElementCh
             yield _ElementChange(kind, value, origins)
 
 
-def _trace_origins(trace: Trace) -> tuple[Origin, ...]:
-    return () if trace.winner is None else (trace.winner.claim.origin,)
+def _node_origins(node: Node, path: Path) -> tuple[Origin, ...]:
+    winner = node.trace(path).winner
+    return () if winner is None else (winner.claim.origin,)
 
 
-def _elements_of(node: Node, path: Path, values: Sequence[Any]) -> _Elements:
-    """The elements of the list that is read, as they are shown, each with who set it."""
-    trace = node.trace(path)
-    found = [tuple(dict.fromkeys(claim.origin for claim in one.claims)) for one in trace.elements]
-    whole = _trace_origins(trace)
-    return list(zip(values, found if len(found) == len(values) else [whole] * len(values), strict=True))
+def _node_elements(node: Node, path: Path, values: Sequence[Any]) -> _Elements:
+    """The elements of a merged list, each with the places that set it."""
+    found = [tuple(dict.fromkeys(claim.origin for claim in one.claims)) for one in node.trace(path).elements]
+    if len(found) != len(values):
+        found = [_node_origins(node, path)] * len(values)
+    return list(zip(values, found, strict=True))
+
+
+def _slot_origins(slot: SlotTree, path: Path) -> tuple[Origin, ...]:
+    return (slot.origin(path),)
 
 
 def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> _Elements:
-    return [(value, (slot.origin((*path, index)),)) for index, value in enumerate(values)]
+    return [(value, _slot_origins(slot, (*path, index))) for index, value in enumerate(values)]
+
+
+_Side = TypeVar("_Side")
+"""A node or a slot."""
+
+
+def _details(
+    change: TreeDifference,
+    sides: tuple[_Side, _Side],
+    origins_of: Callable[[_Side, Path], tuple[Origin, ...]],
+    elements_of: Callable[[_Side, Path, Sequence[Any]], _Elements],
+) -> tuple[list[tuple[Origin, ...]], list[_ElementChange]]:
+    """Returns (origins of both values, elements that only one of two lists has); () and [] without a value or lists."""
+    values = (change.before, change.after)
+    found = [*zip(sides, values, strict=True)]
+    origins = [() if value is ABSENT else origins_of(side, change.path) for side, value in found]
+    if not all(isinstance(value, list) for value in values):
+        return origins, []
+    return origins, _element_changes(*(elements_of(side, change.path, value) for side, value in found))
 
 
 class Difference:
@@ -102,8 +131,8 @@ class Difference:
     @cached_property
     def changes(self) -> list[TreeDifference]:
         """The leaves of the merged trees that differ; a list is one leaf."""
-        before, after = (dig(data_of(side.node.to_dict(evaluate=False)), self.path) for side in (self.left, self.right))
-        return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
+        trees = (json_ready(side.node.to_dict(evaluate=False)) for side in (self.left, self.right))
+        return _changes_below(self.path, *trees)
 
     @cached_property
     def slots(self) -> list[_SlotDifference]:
@@ -117,21 +146,8 @@ class Difference:
         """The sources of both nodes that were not read and may change a compared value."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
-    def _elements(self, change: TreeDifference) -> list[_ElementChange]:
-        """The elements that only one of the two lists of a change has.
-
-        [] where a value is not a list, and where only the order differs.
-        """
-        if not isinstance(change.before, list) or not isinstance(change.after, list):
-            return []
-        before = _elements_of(self.left.node, change.path, change.before)
-        return _element_changes(before, _elements_of(self.right.node, change.path, change.after))
-
-    def _origins(self, change: TreeDifference) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
-        return (
-            () if change.before is ABSENT else _trace_origins(self.left.node.trace(change.path)),
-            () if change.after is ABSENT else _trace_origins(self.right.node.trace(change.path)),
-        )
+    def _details(self, change: TreeDifference) -> tuple[list[tuple[Origin, ...]], list[_ElementChange]]:
+        return _details(change, (self.left.node, self.right.node), _node_origins, _node_elements)
 
     def _ways(self, change: TreeDifference) -> list[str]:
         """The lines that a value of the right side comes from; [] without *causes*."""
@@ -140,7 +156,7 @@ class Difference:
 
     def to_dict(self) -> dict[str, Any]:
         """The changes as JSON-able data: values, origins and list elements; with *by_slot* also the slots."""
-        entries = [_entry(one, self._origins(one), self._elements(one)) for one in self.changes]
+        entries = [_entry(one, *self._details(one)) for one in self.changes]
         if self.causes:
             for entry, change in zip(entries, self.changes, strict=True):
                 entry["causes"] = self._ways(change)
@@ -148,13 +164,15 @@ class Difference:
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A block for each changed path with its values or elements and their origins, then the slots; or "no
-        difference"."""
+        """Yield the titles, a block for each changed path with values or elements and their origins, then the slots.
+
+        Without changes: the titles and "no difference".
+        """
         yield f"{screen.paint(self.left.title, 'strong')} -> {screen.paint(self.right.title, 'strong')}"
         if not self.changes:
             yield "  no difference in what is read" if self.by_slot else "  no difference"
         for change in self.changes:
-            yield from _block(change, self._origins(change), self._elements(change), screen)
+            yield from _block(change, *self._details(change), screen)
             for way in self._ways(change):
                 yield from screen.wrapped(f"comes from {printable(way)}", " " * 10, "        ")
         for slot in self.slots:
@@ -174,32 +192,21 @@ class _SlotDifference:
     @cached_property
     def changes(self) -> list[TreeDifference]:
         """The leaves of the slot that differ; a list is one leaf."""
-        before, after = (dig(data_of(side.to_dict()), self.path) for side in (self.left, self.right))
-        return [TreeDifference((*self.path, *one.path), one.before, one.after) for one in changes(before, after)]
+        return _changes_below(self.path, *(json_ready(side.to_dict()) for side in (self.left, self.right)))
 
-    def _elements(self, change: TreeDifference) -> list[_ElementChange]:
-        """The elements that only one of the two lists of a change has; [] where a value is not a list."""
-        if not isinstance(change.before, list) or not isinstance(change.after, list):
-            return []
-        before = _slot_elements(self.left, change.path, change.before)
-        return _element_changes(before, _slot_elements(self.right, change.path, change.after))
-
-    def _origins(self, change: TreeDifference) -> tuple[tuple[Origin, ...], tuple[Origin, ...]]:
-        return (
-            () if change.before is ABSENT else (self.left.origin(change.path),),
-            () if change.after is ABSENT else (self.right.origin(change.path),),
-        )
+    def _details(self, change: TreeDifference) -> tuple[list[tuple[Origin, ...]], list[_ElementChange]]:
+        return _details(change, (self.left, self.right), _slot_origins, _slot_elements)
 
     def to_dict(self) -> dict[str, Any]:
         """The slot's number, level and source, and its changes, as JSON-able data."""
-        found = [_entry(one, self._origins(one), self._elements(one)) for one in self.changes]
+        found = [_entry(one, *self._details(one)) for one in self.changes]
         return {"slot": self.left.number, "level": self.left.level, "source": self.left.source, "changes": found}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The number and title of the slot, then a block for each changed path."""
         yield screen.paint(f"{self.left.number} {self.left.title}", "strong")
         for change in self.changes:
-            yield from _block(change, self._origins(change), self._elements(change), screen)
+            yield from _block(change, *self._details(change), screen)
 
 
 def _entry(
@@ -222,7 +229,7 @@ def _block(
 ) -> Iterator[str]:
     yield f"  {screen.paint(_SIGNS[change.kind], change.kind)} {printable(spell(change.path))}"
     for one in elements:
-        yield from _side(_ELEMENT_SIGNS[one.kind], one.value, one.origins, screen)
+        yield from _side(_SIGNS[one.kind], one.value, one.origins, screen)
     if not elements:
         for sign, value, who in zip("-+", (change.before, change.after), origins, strict=True):
             if value is not ABSENT:

@@ -105,7 +105,7 @@ class NodeExplanation(NamedTuple):
     readings:          the values that the winning line reads, if it is a line of a cookbook; () for none
     revision:          the number of the save that was read; None for a node that is not from a store
     is_run:            True: the node was run for this question
-    causes:            the lines that decided that the setters ran; None if they were not computed
+    causes:            lines that decided that the setters ran, such as a condition; None if they were not computed
     changes:           the last change of each line of the report; None if Git was not used
     elsewhere:         sources that set the path on other nodes; None if they were not searched. Only `to_dict` has them
     facts:             the file that the facts of a run come from, or "this machine"; "" if not known
@@ -243,7 +243,7 @@ def _answer(trace: Any) -> tuple[str, str]:
 
 
 def way_to(tree: Any, path: Path) -> str | None:
-    """A sentence that corrects *path*, which is not in *tree*; None where the path is there, or the map has no keys.
+    """A hint at the right path, for a *path* that is not in *tree*; None for one that is, and for a map without keys.
 
     The sentence names missing or superfluous quotes, similar keys, the length of a list, or the keys of the map.
 
@@ -305,8 +305,7 @@ def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
 
 
 def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
-    """The heading "because of", then each cause with its place: beside it, or on the next line where the screen is
-    narrow."""
+    """Yield the heading "because of", then a line for each cause with its place; on a narrow screen two lines."""
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):
@@ -348,7 +347,11 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     table = [*_few(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
-        cells = [[*_head_of(row, titled), on_one_line(row.value), _placed(row, named)] for row in table]
+        titles = [row.title if titled else row.title.partition(" / ")[0] for row in table]
+        cells = [
+            [row.outcome, str(row.rank), title, on_one_line(row.value), _placed(row, named)]
+            for row, title in zip(table, titles, strict=True)
+        ]
         texts = [_joined(one) for one in in_columns(cells, right)]
         if max(map(len, texts)) <= screen.width:
             yield from (_painted(text, row, screen) for row, text in zip(table, texts, strict=True))
@@ -380,10 +383,6 @@ def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, .
             yield from screen.wrapped(place, _BELOW)
         if not beside:
             yield from screen.wrapped(on_one_line(row.value), _BELOW, most=_VALUE_LINES)
-
-
-def _head_of(row: Row, titled: bool) -> list[str]:
-    return [row.outcome, str(row.rank), row.title if titled else row.title.partition(" / ")[0]]
 
 
 def _placed(row: Row, named: bool) -> str:

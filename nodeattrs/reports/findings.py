@@ -107,7 +107,9 @@ class Finding(NamedTuple):
 
 
 def joined_places(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, in order; more than three that differ only in their places are one, with the first three places.
+    """The findings; more than three that differ only in their places are one, with the first three places.
+
+    Findings that differ only in their places stand together, in the order of the first of them.
 
     >>> [one.head() for one in joined_places(Finding("NA0308", "warning", "was not run", name) for name in "abcde")]
     ['a, b, c and 2 more: was not run']

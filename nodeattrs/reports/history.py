@@ -1,4 +1,4 @@
-"""Reports about revisions of saved nodes: of `nodeattrs history`, and of commands that change or delete a saved node.
+"""The report of `nodeattrs history`, and revisions of saved nodes as data and in words.
 
 A revision is the state of a node at one save, by a run or by another command. `store` keeps revisions.
 """
@@ -56,30 +56,6 @@ def outcome_of(revision: Revision) -> str:
     return f"{how} ({parts})" if parts else how
 
 
-class ChangedNode(NamedTuple):
-    """The report of a command that changes or deletes one saved node.
-
-    `to_dict` returns the fields as JSON-able data, and `lines` yields one line.
-
-    node:   the name of the node
-    latest: the new revision; None where the node was deleted
-    store:  the address of the store, as it is shown
-    """
-
-    node: str
-    latest: Revision | None
-    store: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """The node, its latest revision (null after a delete) and the store as JSON-able data."""
-        return {"version": 1, "node": self.node, "latest": revision_dict(self.latest), "store": self.store}
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """One line: "web1 is at revision 3 in nodes.db", or "web1 is forgotten"."""
-        how = "forgotten" if self.latest is None else f"at revision {self.latest.number} in {printable(self.store)}"
-        yield f"{printable(self.node)} is {how}"
-
-
 class History(NamedTuple):
     """The report about the saved revisions of one node.
 
@@ -102,8 +78,10 @@ class History(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One line a revision: number, time, outcome of the run or the command that saved it, start of the repository's
-        commit."""
+        """One line a revision: number, time, outcome or command, and 12 characters of the repository's commit.
+
+        A run has its outcome there, and a save by another command the name of the command.
+        """
         rows = [
             [
                 str(one.number),
@@ -113,6 +91,6 @@ class History(NamedTuple):
             ]
             for one in self.revisions
         ]
-        for row, one in zip(in_columns(rows, right=(0,)) if rows else [], self.revisions, strict=True):
+        for row, one in zip(in_columns(rows, right=(0,)), self.revisions, strict=True):
             row[2] = row[2] if one.noted.ok else screen.paint(row[2], "error")
             yield "  ".join(row).rstrip()

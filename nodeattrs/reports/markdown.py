@@ -1,7 +1,7 @@
 """Put text into Markdown for comments on pull requests, so that it stays text, links nowhere and mentions no person.
 
 GitHub and GitLab look for mentions and links after they have rendered Markdown and entities, but not in code. So an
-invisible character is put into each text that they would take for one. The module knows no report.
+invisible character is put into each text that would become a mention or a link. The module knows no report.
 """
 
 from __future__ import annotations

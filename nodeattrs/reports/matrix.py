@@ -45,7 +45,7 @@ class Cell:
 
     @property
     def key(self) -> Any:
-        """A hashable key. Two cells have equal keys if their values are equal, types included, or their errors."""
+        """A hashable key: equal for equal values of the same types, and for errors of one class and message."""
         if isinstance(self.value, NodeattrsError):
             return type(self.value), self.value.message
         return ("secret", self.value) if hasattr(self.value, "unwrap") else strict_key(self.value)
@@ -55,7 +55,7 @@ MOST_NAMES = 10
 
 
 def names_of(arguments: Mapping[str, Any]) -> int:
-    """The nodes of a group that are named, by the arguments of a command: 10, or all with --all-names."""
+    """The number of nodes of a group that the text names: 10, or `sys.maxsize` with the argument --all-names."""
     return sys.maxsize if arguments.get("all_names") else MOST_NAMES
 
 
@@ -79,7 +79,7 @@ class Matrix:
     def groups(self) -> list[list[tuple[str, Cell]]]:
         """The nodes and cells in groups of equal values or errors, the largest group first; [] without nodes.
 
-        Otherwise they keep the order of `cells`.
+        Groups of equal size, and the nodes in a group, keep the order of `cells`.
         """
         found: dict[Any, list[tuple[str, Cell]]] = {}
         for node, cell in self.cells:
@@ -88,13 +88,18 @@ class Matrix:
 
     @property
     def is_set(self) -> bool:
-        """Whether a node has a value, or an error other than "not set" and "not found". A skipped cell may have one."""
+        """Whether a node has a value, or an error other than "not set" and "not found".
+
+        True also with a skipped cell, which may have a value; False without nodes.
+        """
         return not all(cell._is_unset for _, cell in self.cells)
 
     @property
     def summary(self) -> str:
         """Counts in words: "2 values on 3 nodes, not set on 1, no answer on 1", or "set on none of 3 nodes".
-        Errors are not counted as values. With skipped cells it is "more than 2 values on 3 nodes"."""
+
+        Errors are not counted as values. With skipped cells it is "more than 2 values on 3 nodes".
+        """
         values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
         unset = sum(cell._is_unset for _, cell in self.cells)
         left = sum(cell.is_skipped for _, cell in self.cells)

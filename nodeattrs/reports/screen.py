@@ -25,9 +25,9 @@ _STYLES = {
 
 
 class Screen(NamedTuple):
-    """What text is printed on. `paint` colours a text, and `wrapped` breaks it into lines. Neither makes text
-    printable.
+    """The width and the colours of the output. `paint` colours a text, and `wrapped` breaks it into lines.
 
+    Neither escapes control characters; call `printable` before.
     width:  the width of lines in characters
     colour: whether colours are used; False: `paint` changes nothing
     """
@@ -42,6 +42,7 @@ class Screen(NamedTuple):
     def wrapped(self, text: str, indent: str = "", first: str = "", most: int = 0) -> list[str]:
         """*text* wrapped to lines of the screen's width: the first begins with *first*, the others with *indent*.
 
+        "" gives one line. A line may be wider than the screen: at least 20 characters follow *indent*.
         most: the largest number of lines; the last one ends with "…" where text is left out. 0: no limit
         """
         width, start = max(self.width, len(indent) + 20), first or indent
@@ -90,6 +91,7 @@ def counted(number: int, noun: str) -> str:
 def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
     """Yield the cells of each row, padded to the width of their column; the last cell of a row is not padded.
 
+    rows:  lists of equal length; empty: nothing is yielded
     right: the indexes of columns that are aligned to the right, such as numbers
     cost:  widths are known for some rows at a time; beyond a thousand rows a column may get wider
     """

@@ -159,7 +159,7 @@ class FoundNodes(StreamedReport):
     """The report about one page of a search result; its rows can be read once.
 
     `data` has query, total, offset and the rows. `json_lines` yields each row as a line of JSON, and `lines` the text.
-    None of the three has *doubts* and *unread*: the command prints these beside the report.
+    *doubts* and *unread* are in none of the three: the command prints them beside the report.
 
     query:  the text of the query
     total:  the number of nodes found

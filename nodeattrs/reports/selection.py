@@ -28,9 +28,9 @@ _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,50
 class Selection:
     """Chooses the findings of a check that are reported. Call `reported`; the constructor reads and checks nothing.
 
-    `reported` returns (the findings to report, sorted by place, the number of findings left out). It counts equal
-    findings once, and also leaves out findings for which a comment in the file says "nodeattrs: ignore". A file that
-    cannot be read has no such comments.
+    `reported` returns the findings to report, and the number of findings left out. It counts equal findings once. It
+    also leaves out findings for which a comment in the file says "nodeattrs: ignore". A file that cannot be read has no
+    such comments.
 
     select: codes, beginnings of codes, names of codes, or "all"; only findings with these are reported. Empty: all
     ignore: codes in the same form; their findings are left out. If an entry of *select* and one of *ignore* match, the
@@ -45,9 +45,9 @@ class Selection:
     root: str = ""
 
     def reported(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
-        """Return (the findings to report, sorted by place, the number of findings left out); ([], 0) for none.
+        """Returns (findings to report, number of findings left out); ([], 0) for none.
 
-        It reads the files of the findings for their comments. Equal findings count once.
+        The findings are sorted by place; equal ones count once. Their files are read for comments.
         """
         located = dict.fromkeys(one._replace(file=_from_here(self.root, one.file)) for one in found)
         comments = cache(_comments)
@@ -139,7 +139,7 @@ class Findings:
 
     @property
     def unread(self) -> list[Finding]:
-        """The findings that name a place which was not looked at, or not run, and may change others."""
+        """The findings about places that were not read or not run; [] for none. So other findings may be missing."""
         return [one for one in self.found if one.code in _UNREAD]
 
     def to_dict(self) -> dict[str, Any]:

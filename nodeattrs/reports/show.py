@@ -6,15 +6,16 @@ A tree is the merged attributes of a node, one of its slots, or a document such 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.node.documents import json_ready
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
+from nodeattrs.reports.values import computed, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -29,39 +30,10 @@ _PLAIN = re.compile(r"(?a)[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*")
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 
-class ShownNode(NamedTuple):
-    """The report about the merged attributes of a node at a path.
-
-    `to_dict` returns the value as JSON-able data, and `lines` yields it as YAML. Both mask secrets.
-
-    node, environment: the name of the node, and its environment
-    path:    the path; () for all attributes
-    value:   the tree at the path; deferred values are computed when the report is written
-    origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
-    """
-
-    node: str
-    environment: str
-    path: Path
-    value: Any
-    origins: OriginOf | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The value as JSON-able data, with secrets masked; with `origins` also the origin of each leaf."""
-        return {
-            **head(self.node, self.environment, self.path),
-            "value": data_of(self.value, self.path),
-            **_origins_dict(self.value, self.path, self.origins),
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """The value as YAML, each leaf with its origin as a comment, where `origins` is given."""
-        yield from tree_lines(self.value, screen, self.origins, self.path)
-
-
 class ShownSlots(NamedTuple):
     """The report about the values of some slots of a node at a path, before they are merged.
 
+    node, environment: the name of the node, and its environment
     path:         the path; () for the whole slots
     slots:        the slots; `lines` leaves out a slot that sets nothing at the path
     with_origins: whether the origin of each leaf is reported, too
@@ -87,7 +59,7 @@ class ShownSlots(NamedTuple):
             "level": slot.level,
             "source": slot.source,
             "found": value is not ABSENT,
-            "value": None if value is ABSENT else data_of(value, self.path),
+            "value": None if value is ABSENT else json_ready(value, self.path),
             "replaces": [spell(path) for path in slot.assigned if path[: len(self.path)] == self.path],
             **_origins_dict(value, self.path, slot.origin if self.with_origins else None),
         }
@@ -113,27 +85,29 @@ class ShownSlots(NamedTuple):
             yield from screen.wrapped(f"nothing set{at} in {names}", "# ")
 
 
-class ShownDocument(NamedTuple):
-    """The report about the value at a path of a document: facts, a role, an environment.
+class ShownTree(NamedTuple):
+    """The report about the value at a path: of the merged attributes of a node, or of a document such as a role.
 
     `to_dict` returns the path and the value as JSON-able data, and `lines` yields the value as YAML. Both mask secrets.
 
-    path:    the path; () for the whole document
-    value:   the value at the path
+    path:    the path; () for the whole tree
+    value:   the value at the path; deferred values are computed when the report is written
     origins: a function (path) -> origin of the leaf, or None. If *origins* itself is None, no origins are shown
+    whose:   further fields of the data, such as the node and its environment
     """
 
     path: Path
     value: Any
     origins: OriginOf | None = None
+    whose: Mapping[str, str] = {}
 
     def to_dict(self) -> dict[str, Any]:
-        """The path and the value as JSON-able data, with secrets masked; with `origins` the origin of each leaf,
-        too."""
+        """*whose*, the path and the value as JSON-able data, secrets masked; with `origins` the origin of each leaf."""
         return {
             "version": 1,
+            **self.whose,
             "path": spell(self.path),
-            "value": data_of(self.value, self.path),
+            "value": json_ready(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
         }
 

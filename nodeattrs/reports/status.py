@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.history import outcome_of, revision_dict
-from nodeattrs.reports.screen import Screen, in_columns, printable
+from nodeattrs.reports.screen import Screen, counted, in_columns, printable
 from nodeattrs.store import Revision
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
@@ -56,8 +56,7 @@ class NodeStatus(NamedTuple):
         return {"name": self.name, "last": revision_dict(self.run), "changed": revision_dict(self.changed)}
 
     def _cells(self, now: datetime) -> list[str]:
-        """The four columns of the node's line: name, age of the last run, revision, outcome; without a run the age is
-        "?"."""
+        """The columns of the node's line: name, age of the last run ("?" without a run), revision, outcome."""
         name, latest, run = self
         if latest is None:
             return [name, "?", "", "unknown"]
@@ -70,8 +69,7 @@ class NodeStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Status(StreamedReport):
-    """The report about the last run of each saved node: a row for each node, and a line with the number of nodes and of
-    failed runs, also for no node.
+    """The report about the last run of each saved node: a row for each node, then a line with counts.
 
     `lines` and `data` use up the rows: only one of them can be called, once.
     nodes: the rows, in the order of the report
@@ -100,4 +98,4 @@ class Status(StreamedReport):
             count, failed = count + 1, failed + is_failed
             line = "  ".join(row).rstrip()
             yield screen.paint(line, "error") if is_failed else line
-        yield f"{count} node{'' if count == 1 else 's'}, {failed} failed"
+        yield f"{counted(count, 'node')}, {failed} failed"

@@ -21,17 +21,8 @@ from nodeattrs.reports.screen import printable
 
 
 def computed(value: Any, path: Path = ()) -> Any:
-    """*value*; the computed value where it is deferred. raises: DeferredCycle"""
-    return data_of(value, path) if type(value) is Deferred else value
-
-
-def data_of(value: Any, path: Path = ()) -> Any:
-    """*value* as JSON-able data; deferred values are computed, and a secret becomes its marker.
-
-    path:   the path of *value* on its node, for messages
-    raises: DeferredCycle
-    """
-    return json_ready(value, path)
+    """*value* unchanged; for a deferred value the value that it computes, as JSON-able data. raises: DeferredCycle"""
+    return json_ready(value, path) if type(value) is Deferred else value
 
 
 def claimed(value: Any, path: Path = ()) -> Any:
@@ -45,7 +36,7 @@ def claimed(value: Any, path: Path = ()) -> Any:
     if isinstance(value, ValueText):
         return str(value)
     try:
-        return data_of(value, path)
+        return json_ready(value, path)
     except DeferredCycle:
         return str(value)
 

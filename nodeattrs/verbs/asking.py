@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs.contract.answers import Answered, Part, Unread
-from nodeattrs.contract.arguments import nested_of
+from nodeattrs.contract.argument_values import nested_of
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.sharing import shared_answers
@@ -133,8 +133,8 @@ class Subjects:
     def replies(self, wanted: Sequence[str] = ()) -> Iterator[Reply]:
         """Yield the answer of each subject, computed when it is taken; then a Reply for each dialect in `unlisted`.
 
-        wanted: the names of these subjects, in every dialect that has them; empty: all subjects. A dialect whose only
-                subject has no name answers for any name
+        wanted: the names of the subjects to answer, in every dialect that has them; empty: all subjects. A dialect
+                whose only subject has no name answers for any name
         raises: NotFound, before the first answer, for a name that no dialect has
         """
         known = {name for names in self.names.values() for name in names}
@@ -217,7 +217,7 @@ class Subjects:
 
 
 def key_of(question: Question) -> Path:
-    """The path in the argument `key` of a question. raises: BadArgument, for an empty one, and for a wrong spelling"""
+    """The path in the argument `key` of a question. raises: BadArgument, for an empty key, and for a wrong spelling"""
     path = parse(question.arguments["key"])
     if not path:
         raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
@@ -225,7 +225,7 @@ def key_of(question: Question) -> Path:
 
 
 def of_files(question: Question) -> Question:
-    """The question about the files and variables that it names; the same question where it names none.
+    """The question, about the files and variables in its arguments; *question* itself if the arguments name none.
 
     raises: BadUsage, for --policy without files, and for --nested without --env-prefix
     """

@@ -2,7 +2,7 @@
 
 A *place* is a `Hunk` of the change. A place is a cause if undoing it alone, in the files after the change, gives
 another value. Where several places give the same value, a place is also a cause if making it alone, in the files
-before, gives another value. If no single place is a cause, the fewest places that are one together count. The module
+before, gives another value. If no single place is a cause, a few places that are a cause together count. The module
 knows places and answers, and no dialect.
 """
 
@@ -65,9 +65,10 @@ class CauseSearch:
     def lines_of(self, change: Difference, subject: str) -> CausingLines:
         """The changed lines that cause a difference of a subject.
 
-        If only one place is changed, it is the cause. For a what-if, if no place is changed, and if no answers are left
-        to compute, the result has the lines that the traces name, untried. The same holds if no place is found to be a
-        cause. If the value changes without any change of files, there are no lines, and `is_random` is True.
+        Only one place is changed: it is the cause.
+        No place is changed: the result has the lines that the traces name, and `is_random` is True.
+        The value changes when it is computed again: there are no lines, and `is_random` is True.
+        A what-if, no cause is found, or no answers are left: the lines that the traces name, with `is_tried` False.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)
@@ -87,7 +88,7 @@ class CauseSearch:
         return CausingLines(lines or change.lines, is_tried=bool(causes))
 
     def _causes(self, change: Difference, subject: str, by_trace: list[Hunk], others: list[Hunk]) -> list[Hunk]:
-        """The places that are causes: all that are in *by_trace*, else all in *others*, else the fewest together."""
+        """The places that are causes: all of *by_trace* that are one; else all of *others*; else a few together."""
         if len(by_trace) + len(others) == 1:
             return [*by_trace, *others]
         everything = frozenset(self._all)
@@ -103,7 +104,7 @@ class CauseSearch:
         return self._together(change, subject, [*by_trace, *others])
 
     def _together(self, change: Difference, subject: str, places: list[Hunk]) -> list[Hunk]:
-        """The fewest places without which together the value is another: each is left out in turn, if it can be."""
+        """A few places that change the value if they are undone together; [] if undoing all of *places* does not."""
         after = self._job.after
         if self._has_value_of(after, change, subject, frozenset(places)) is not False:
             return []
@@ -128,7 +129,7 @@ class CauseSearch:
     # --- computing answers
 
     def _has_value_of(self, side: Side, change: Difference, subject: str, reverted: frozenset[Hunk]) -> bool | None:
-        """Whether the value is that of a side, with some places of the side after as before; None where not known."""
+        """Whether the value with some places undone, in the files after, is the value of a side; None: not known."""
         expected, answer = self._answer(subject, side), self._answer(subject, self._side, reverted)
         if expected is None or answer is None or (NO_ANSWER in answer and change.kind != NO_ANSWER):
             return None

@@ -33,7 +33,7 @@ def lines_below(text: Sequence[str], line: int) -> range:
 
 
 def lines_outwards(text: Sequence[str], line: int) -> Iterator[int]:
-    """Yield the numbers of the lines above that contain a line, such as the key of its map, the nearest first.
+    """Yield the number of each line above that a line is inside of, such as the key of its map; the nearest first.
 
     Nothing for an empty line, a comment or a bracket, and for a line that is not there.
     text: the lines of the file

@@ -393,7 +393,7 @@ def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, s
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two values are certainly equal, seen at once, as most of a node is; False says nothing."""
+    """True for two values that are certainly equal, by one quick comparison; False says nothing."""
     if one is other:
         return True
     try:
@@ -433,8 +433,9 @@ def _computed(evaluate: Any) -> Any:
 
 
 def value_of(value: Any) -> Value:
-    """A Value with the plain data of *value*: texts for keys and for all that JSON does not have, secrets withheld.
+    """A Value with the plain data of *value*. Keys, and values that JSON does not have, become texts.
 
+    Secrets are withheld, and `is_secret` is then True.
     value: as `plain` returns it; ABSENT gives a Value that is not there
     """
     if value is ABSENT:
@@ -460,10 +461,10 @@ def _shown(value: Any, secrets: list[Any]) -> Any:
 
 
 def _lines(opened: _OpenJob, one: Difference, before: Answered, after: Answered) -> tuple[Line, ...]:
-    """The changed lines that traces name, the side after first; of each place of the change the strongest.
+    """The changed lines that traces name: one for each place of the change, first on the side after.
 
-    If the winner is set in a changed line, that line is the answer; of a list all setters on the side after are.
-    Lines that only decide count where no setter is in a changed line.
+    If a changed line sets the winner, only that line is returned; for a list, all changed lines that set elements.
+    If no changed line sets the value, lines that only decide count, such as a condition.
     """
     found: dict[Hunk, Line] = {}
     sides = ((opened.job.after, after, False, one.after), (opened.job.before, before, True, one.before))
@@ -486,9 +487,9 @@ def _origins(part: Part | None, origins_of: Callable[[Part], Iterable[Origin]]) 
 
 
 def _effects(opened: _OpenJob, before: Answered, after: Answered, named: set[Line]) -> Iterator[Effect]:
-    """Yield the effect of each changed line that sets a value, unless it was in effect on a subject before.
+    """Yield the effect of each changed line that sets a value. Lines that are in effect on some subject are left out.
 
-    named: lines that cause a difference of this subject: they are in effect
+    named: lines that cause a difference of this subject, so they are in effect
     """
     opened.effective |= named
     for setting in opened.job.settings:

@@ -18,7 +18,7 @@ _NAMED, _PATHS = 6, 12
 
 
 def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
-    """The effects of a line as Markdown: a block for each of the first 12, then their number; "" for nothing at all.
+    """The effects of a line as Markdown: a block for each of the first 12, then how many more; "" without any.
 
     Effects of several lines, such as those below a key, have one row each: path, value, and where the line wins.
     asked: dialect -> (number of subjects that were asked, number of all)
@@ -64,7 +64,10 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
 
 
 def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
-    """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes". asked: as for `sentences`"""
+    """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes".
+
+    asked: dialect -> (number of subjects that were asked, number of all)
+    """
     accounts = effect.accounts
     total = sum(map(len, accounts.values()))
     of = asked.get(effect.dialect, (0, 0))[0]

@@ -62,8 +62,8 @@ class Line(NamedTuple):
 def file_and_line(side: Side, request: Request, text: str) -> tuple[str, int | None] | None:
     """Returns (file, line or None) for the words FILE or FILE:LINE; None where the side has no such file.
 
-    The file, relative to the top, is looked for in the folder of the question, then from the place of the request. The
-    line need not exist.
+    The result's file is relative to the top. The name is looked for below the root of the side, then as
+    `request.place` does. The line need not exist.
     """
     parsed = _FILE_LINE.fullmatch(text)
     for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
@@ -156,11 +156,10 @@ class Hunks:
         return Line(hunk.file, hunk.first + 1 if hunk.last > hunk.first else None, is_gone=True)
 
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
-        """The content of a file after the change, but with some places as they were before; None if the file would not
-        be there.
+        """The content of a file after the change, with some places changed back; None if the file would not exist.
 
-        If none of the places is in the file, it is the content after the change. The result is bytes if the whole file
-        is one place, or if none is in it. It is None for links and submodules.
+        The result is bytes if the file is one place as a whole, or if no place is in it. It is then the content before,
+        or after the change. Links and submodules give None.
         hunks: the places to change back; places of other files are ignored
         """
         reverted = sorted(one for one in hunks if one.file == file)
@@ -173,7 +172,7 @@ class Hunks:
 
 
 def _by_line(hunk: Hunk) -> Iterator[Hunk]:
-    """Yield a place for each line, where as many lines replace some lines; else the place itself."""
+    """Yield a place for each line, if the number of lines stays the same; else the place itself."""
     count = hunk.last - hunk.first
     if hunk.whole or count != hunk.new_last - hunk.new_first:
         yield hunk

@@ -20,6 +20,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.contract.caller import one_by_one
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
@@ -74,8 +75,8 @@ class ChangeGroup:
     subjects: the names of the subjects
     tried:    True: the value of one subject was computed without these lines, and was different
     unsteady: True: the value differs each time it is computed, without any change of files
-    elements: (removed elements, added elements), for lists that differ between the subjects, but lose and get equal
-              elements; *before* and *after* are then the values of the first subject. None for any other change
+    elements: (removed, added) elements, if the subjects have different lists that lose and get the same elements;
+              *before* and *after* are then the lists of the first subject. None: any other change
     unread:   places that were not read and may set the value
     """
 
@@ -115,7 +116,7 @@ class LineWithoutEffect:
     line:          the changed line
     path:          the path that the line sets
     overridden_by: the lines that override it, in words
-    subject_count: the number of subjects on which they do
+    subject_count: the number of subjects on which these lines override it
     """
 
     dialect: str
@@ -277,9 +278,8 @@ class ImpactOptions:
     sample:   the limit on the subjects of each dialect; None: all subjects
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function that is called with the number of subjects, the iterator *outcomes* and the function *take*. It
-              passes each item of *outcomes* to *take*, and returns how many it passed. It may show progress, and stop
-              early. None: all items are passed, without progress
+    through:  a function that passes the results of all subjects to another one, as `contract.caller.Through`. It may
+              show progress, and stop early
     """
 
     private: Path
@@ -287,7 +287,7 @@ class ImpactOptions:
     sample: int | None = None
     sharing: bool = True
     jobs: int | None = None
-    through: Callable[..., int] | None = None
+    through: Callable[..., int] = one_by_one
 
 
 def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> Impact:
@@ -298,10 +298,10 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     before, after: the two versions of the files
     request: facts, options and overrides, for both sides
     how:    which dialects are asked, and what is compared
-    cost:   two answers for each group of subjects that share them, and for some of its members; one answer where the
-            change touches no file that was read; up to 200 more in a dialect to find the causing lines
-    raises: NotFound, where there is no subject on either side, or none of a name in the request; the error of a dialect
-            that cannot list its subjects on either side
+    cost:   two answers for each group of subjects that share them; one where the change touches no file that was read.
+            Some members of each group are computed, too. Up to 200 more answers in a dialect find the causing lines
+    raises: NotFound, where neither side has a subject, and for a name in the request that no side has; the error of a
+            dialect that cannot list its subjects on either side
     """
     hunks = Hunks(before, after)
     found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])
@@ -469,9 +469,6 @@ def _compare_each(task: Task, names: Sequence[str], how: ImpactOptions, results:
     def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
         return chain.from_iterable(each(partial(_compare_batch, task), batches, jobs=how.jobs, stopping=stopping))
 
-    if how.through is None:
-        results += outcomes(lambda: False)
-        return 0
     return len(names) - how.through(len(names), outcomes, results.append)
 
 

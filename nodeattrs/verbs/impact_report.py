@@ -17,7 +17,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
 from nodeattrs.reports.findings import Finding, Severity
 from nodeattrs.reports.markdown import in_code, plain
-from nodeattrs.reports.screen import Screen, cut, first_of, printable
+from nodeattrs.reports.screen import Screen, counted, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
@@ -77,8 +77,8 @@ class ImpactReport:
     """The report of an impact, with the conditions under which the command fails.
 
     `is_refused` says whether it fails: because of *forbidden* or *most*, or because a subject can be resolved before
-    the change and not after it. The report has four forms, without secrets: `to_dict` returns data for JSON, `lines`
-    yields the text, `markdown` returns a comment for a pull request, and `findings` yields a Finding for each group.
+    the change and not after it. The report has four forms, all without secrets. `to_dict` returns data for JSON, and
+    `lines` yields the text. `markdown` returns a comment for a pull request, and `findings` yields Findings.
     found:     the impact, without the groups that --ignore-path leaves out
     ignored:   the number of groups that --ignore-path leaves out
     forbidden: patterns of paths that must not change
@@ -102,7 +102,10 @@ class ImpactReport:
     # --- as data
 
     def to_dict(self) -> dict[str, Any]:
-        """The impact as data for JSON; a secret is withheld on both sides, but the change is listed."""
+        """The impact as data for JSON, with the keys that `nodeattrs schema impact` describes.
+
+        A secret is withheld on both sides, but its change is listed.
+        """
         found = self.found
         unread = [Unread(file, "was not run, or not read", kind="file") for file in found.not_run]
         unread += [Unread(file, "is read by no subject", kind="file") for file in found.unseen]
@@ -167,7 +170,7 @@ class ImpactReport:
     def _head(self) -> str:
         found = self.found
         verb = "differs" if len(found.files) == 1 else "differ"
-        return f"{found.before} -> {found.after}: {_count(len(found.files), 'file')} {verb}, {self._counted()}"
+        return f"{found.before} -> {found.after}: {counted(len(found.files), 'file')} {verb}, {self._counted()}"
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
@@ -208,17 +211,17 @@ class ImpactReport:
             (found.unread, "outside of the two sides"),
         ):
             if files:
-                parts.append(f"{_count(len(files), 'file')} {why}")
+                parts.append(f"{counted(len(files), 'file')} {why}")
         if found.doubtful:
             places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
-            changes = _count(len(found.doubtful), "change")
+            changes = counted(len(found.doubtful), "change")
             parts.append(f"the values of {changes}: {first_of([*places], 3)} may set them")
         return f"not known: {', '.join(parts)}"
 
     def _done(self) -> Iterator[str]:
         """Yield sentences about what was computed, and what was not."""
         if self.ignored:
-            yield f"{_count(self.ignored, 'change')} passed over by --ignore-path"
+            yield f"{counted(self.ignored, 'change')} passed over by --ignore-path"
         for one in self.found.dialects:
             yield _work(one)
             for word, names in (("added", one.added), ("removed", one.removed)):
@@ -246,10 +249,10 @@ class ImpactReport:
         parts += blocks[:_OPEN]
         if len(blocks) > _OPEN:
             more = blocks[_OPEN:]
-            parts += [f"<details><summary>{_count(len(more), 'change')} more</summary>", "", *more, "</details>", ""]
+            parts += [f"<details><summary>{counted(len(more), 'change')} more</summary>", "", *more, "</details>", ""]
         left = len(self.found.groups) - len(blocks)
         if left:
-            parts += [f"... and {_count(left, 'change')} more, too many for a comment", ""]
+            parts += [f"... and {counted(left, 'change')} more, too many for a comment", ""]
         if self.found.silent:
             rows = [f"- {in_code(_without_effect(one))}" for one in self.found.silent[:_LISTED]]
             parts += ["<details><summary>lines that change nothing</summary>", "", *rows, "", "</details>", ""]
@@ -287,9 +290,9 @@ class ImpactReport:
     # --- as findings
 
     def findings(self) -> Iterator[Finding]:
-        """Yield a Finding for each group, at the first of its lines; then a warning if not everything is known; then a
-        note for each line without effect.
+        """Yield a Finding for each group, at the first of its lines; then a note for each line without effect.
 
+        Between them is a warning, if not everything is known.
         A group is an error if it makes the command fail; otherwise it is a note.
         """
         for group in self.found.groups:
@@ -308,12 +311,8 @@ class ImpactReport:
 # --- words
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 def _many(count: int, dialect: str) -> str:
-    return _count(count, named(dialect).noun)
+    return counted(count, named(dialect).noun)
 
 
 def _title(group: ChangeGroup) -> str:
@@ -414,7 +413,7 @@ def _group_data(group: ChangeGroup, fails: bool) -> dict[str, Any]:
         "change": group.sign,
         **({} if group.elements is None else dict(zip(("removed", "added"), group.elements, strict=True))),
         **{
-            side: _value_data(value)
+            side: {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
             for side, value in (("before", group.before), ("after", group.after))
             if value.is_there and group.elements is None
         },
@@ -424,10 +423,6 @@ def _group_data(group: ChangeGroup, fails: bool) -> dict[str, Any]:
         "refused": fails,
         "subjects": list(group.subjects),
     }
-
-
-def _value_data(value: Value) -> dict[str, Any]:
-    return {"value": value.data, "secret": value.is_secret, "failed": value.is_failed}
 
 
 def _dialect_data(one: DialectAnswers) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs.contract.answers import Part, Unread
 from nodeattrs.contract.dialect import Dialect, Opened
@@ -25,7 +25,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import leaves, spell
 from nodeattrs.core.unread import unread_in, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
@@ -122,8 +122,8 @@ class Effect:
     accounts: Account of the path -> the names of the subjects that have it; each account has a setter at the place.
               `setter` returns that setter
 
-    `wins` names the subjects on which the value of this line is read, and `overridden` has the accounts of the subjects
-    on which another source replaces it. `unread` has the unknown layers that may override the value.
+    `wins` names the subjects on which the value of this line is read. `overridden` has the accounts in which another
+    source replaces it. `unread` has the unknown layers that may override it.
     """
 
     place: FileLine
@@ -132,7 +132,7 @@ class Effect:
     accounts: Mapping[Account, tuple[str, ...]]
 
     def setter(self, account: Account) -> Setter:
-        """The first setter of an account that stands at the place. raises: StopIteration, for an account of others"""
+        """The first setter of an account that stands at the place. raises: StopIteration, without such a setter"""
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
@@ -318,12 +318,13 @@ class FolderLines:
             return [self._only]
         trees = [part.tree] if part.written is None else part.written()
         if not self._near:
-            return (path for tree in trees for path in _paths(tree))
+            return (path for tree in trees for path, _ in leaves(tree) if path)
         steps = {step for path in self._near for step in path}
         ends = {path[-1] for path in self._near}
         if part.is_keyed:  # other keys need not be looked up
             trees = [{key: tree[key] for key in tree if key in steps} for tree in trees]
-        return (path for tree in trees for path in _paths(tree) if path[-1] in steps or not ends.isdisjoint(path))
+        paths = (path for tree in trees for path, _ in leaves(tree) if path)
+        return (path for path in paths if path[-1] in steps or not ends.isdisjoint(path))
 
     def _setters(self, trace: Trace) -> Iterator[Setter]:
         known: set[tuple[FileLine | None, str]] = set()
@@ -364,7 +365,7 @@ class FolderLines:
     # --- answers of the last `look`
 
     def at(self, place: FileLine) -> list[Effect]:
-        """The effects of a line, one for each path that it sets, as the last `look` found it; [] where it sets nothing.
+        """The effects of a line, one for each path that it set at the last `look`; [] where it sets nothing.
 
         With a column, only the effects of the nearest value at or before it.
         """
@@ -384,8 +385,8 @@ class FolderLines:
     def around(self, place: FileLine) -> list[Effect]:
         """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
 
-        These are the lines below it, such as the entries of a map; else the nearest line that it is inside of, such as
-        the key of a list (`verbs.blocks`). [] where none of these sets a value.
+        These are the lines below it, such as the entries of a map. If they set nothing either, it is the nearest line
+        around it that does, such as the key of a list (`verbs.blocks`). [] where none of these sets a value.
         cost: reading the file, for a line that sets nothing
         """
         effects = self.at(place)
@@ -414,10 +415,10 @@ class FolderLines:
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
-        """The unread places that may change some effects, or may set a path that no line sets; [] for none.
+        """The unread places that may change some effects, or may set the paths *unset*; [] for none.
 
         Subjects that cannot be resolved are among them.
-        unset: paths that the lines of the question set, and no subject has
+        unset: paths that lines of the folder set, and that no subject has
         """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
         with self._lock:
@@ -455,12 +456,3 @@ def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
 def _unset_path(part: Part) -> TreePath:
     """A path whose trace names the unknown layers that may set any path."""
     return (NO_SUCH_KEY,) if part.is_keyed else ()
-
-
-def _paths(tree: Any, path: TreePath = ()) -> Iterator[TreePath]:
-    """Yield the paths of all leaves; a list is one, and so is an empty map."""
-    for step, value in tree.items():
-        if isinstance(value, Mapping) and value:
-            yield from _paths(value, (*path, step))
-        else:
-            yield (*path, step)

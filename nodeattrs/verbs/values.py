@@ -12,13 +12,14 @@ from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, dig, parse, spell
+from nodeattrs.core.tree import ABSENT, Path, dig, leaves, parse, spell
 from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.node.documents import json_ready
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
 from nodeattrs.reports.screen import Screen, first_of, printable
 from nodeattrs.reports.show import tree_lines
-from nodeattrs.reports.values import data_of, on_one_line, origin_data
+from nodeattrs.reports.values import on_one_line, origin_data
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, trace_at
 from nodeattrs.verbs.comparing import Difference, Value, differences, plain, value_of
 from nodeattrs.verbs.where import OtherLines, other_lines
@@ -69,7 +70,7 @@ class _Blame:
 
     def _values(self, reply: Reply) -> Iterator[dict[str, Any]]:
         for kind, part in reply.parts.items():
-            for path, value in _leaves(self._tree(part)):
+            for path, value in leaves(self._tree(part)):
                 origin = _setter(part, path)
                 set_by = None if origin is None else origin_data(origin)
                 yield {"kind": kind, "path": spell(path), "value": value, "set_by": set_by}
@@ -94,16 +95,8 @@ class _Blame:
                 yield from tree_lines(self._tree(part), screen, partial(_setter, part))
 
 
-def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
-    if isinstance(tree, dict) and tree:
-        for step, entry in tree.items():
-            yield from _leaves(entry, (*path, step))
-    else:
-        yield path, tree
-
-
 def blame(question: Question) -> Output:
-    """All values of the subject that the question names, or of all subjects.
+    """All values of the subject that the question names, or of all subjects, each with the line that set it.
 
     raises: NotFound, for an unknown subject; the error of the only subject, where it cannot be resolved
     """
@@ -189,7 +182,7 @@ def _cell(part: Part, path: Path) -> Cell | None:
     if not part.is_keyed:
         if trace is None:
             return None
-        value = trace.value if isinstance(trace.value, Sensitive) else data_of(trace.value, path)
+        value = trace.value if isinstance(trace.value, Sensitive) else json_ready(trace.value, path)
         return Cell(value if trace.found else _unset(path), trace.origins)
     value = part.tree.get(path[0], ABSENT)
     if isinstance(value, NodeattrsError):

@@ -22,7 +22,7 @@ from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of, of_files
 from nodeattrs.verbs.blocks import lines_below
 from nodeattrs.verbs.hunks import file_and_line, text_of
-from nodeattrs.verbs.lines import Effect, FileLine, FolderLines, Setter
+from nodeattrs.verbs.lines import Effect, FileLine, FolderLines
 
 _ALL = 1_000_000
 
@@ -89,16 +89,19 @@ def _effect_data(effect: Effect) -> dict[str, Any]:
                 "subjects": list(names),
                 "outcome": effect.setter(account).outcome.value,
                 "value": account.value,
-                "setters": [*map(_setter_data, account.setters)],
+                "setters": [
+                    {
+                        "outcome": one.outcome.value,
+                        "layer": one.title,
+                        "value": one.value,
+                        "place": str(one.place or one.who),
+                    }
+                    for one in account.setters
+                ],
             }
             for account, names in effect.accounts.items()
         ],
     }
-
-
-def _setter_data(one: Setter) -> dict[str, Any]:
-    place = str(one.place or one.who)
-    return {"outcome": one.outcome.value, "layer": one.title, "value": one.value, "place": place}
 
 
 def where(question: Question) -> Output:
@@ -107,9 +110,9 @@ def where(question: Question) -> Output:
     If a line sets nothing itself, the lines below it are used, or else the key that it is inside of.
 
     Exit code 1 where a key is set nowhere and everything was read.
-    raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, a file or line
-            without effects, and unknown subjects; the error of a dialect that cannot list its subjects, if no other
-            dialect has subjects
+    raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, for a file or
+            line without effects, and for unknown subjects. If no dialect has subjects, the error of one that cannot
+            list them
     """
     question = of_files(question)
     place, key = question.arguments.get("place"), question.arguments["key"]

@@ -13,10 +13,10 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.node.documents import json_ready
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, first_of, printable
-from nodeattrs.reports.values import data_of
 from nodeattrs.verbs.asking import Reply, Subjects, failed_data, key_of, of_files, trace_at
 from nodeattrs.verbs.where import other_lines
 
@@ -110,7 +110,7 @@ class WhyReport:
 
 
 def _cell(trace: Trace) -> Cell:
-    value = data_of(trace.value, trace.path) if trace.found else NoSuchAttribute(f"{spell(trace.path)} is not set")
+    value = json_ready(trace.value, trace.path) if trace.found else NoSuchAttribute(f"{spell(trace.path)} is not set")
     return Cell(value, trace.origins)
 
 

@@ -1,4 +1,4 @@
-"""The questions that pages ask: a table of the commands that answer them.
+"""The questions of the pages, and the command that answers each.
 
 `/api/NAME` returns what the command prints with `--format json`, and each page shows the same data. A name from a URL
 is put behind `--` or into an option, so it is never read as an option of the command.
@@ -142,10 +142,7 @@ def words_of(site: ShownProject, name: str, given: Mapping[str, Sequence[str]]) 
 def _options(
     site: ShownProject, name: str, question: _AnsweringCommand, given: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """The options from the project and the parameters.
-
-    A catalog compiled elsewhere has the single option for its file.
-    """
+    """The options from the project and the parameters; for a catalog compiled elsewhere only the one for its file."""
     compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
     if compiled is not None:
         return [f"--from={compiled}"]
@@ -173,9 +170,9 @@ def _places(question: _AnsweringCommand, given: Mapping[str, Sequence[str]]) -> 
 
 
 def answer(site: ShownProject, name: str, /, **given: str | Sequence[str] | None) -> CommandAnswer:
-    """Run the command of a question and return its answer. An error, also of the parameters, is in the answer, not
-    raised. The exit code of such an answer is 1.
+    """Run the command of a question, and return its answer.
 
+    Nothing is raised: an error, also of the parameters, is in the answer, with exit code 1.
     name:  the name of the question; an unknown one is an error in the answer
     given: parameter -> its value or values; empty ones and None count as missing
     """

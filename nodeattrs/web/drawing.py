@@ -69,9 +69,7 @@ def _columns(before: Neighbours) -> dict[str, int]:
 
 
 def _places(columns: Mapping[str, int], before: Neighbours) -> dict[str, tuple[int, int]]:
-    """Resource -> x and y of its box: in its column, near the resources before it; every other column is half a row
-    lower.
-    """
+    """Resource -> (x, y) of its box: in its column, near the resources before it. Odd columns are half a row lower."""
     rows: dict[str, float] = {}
     for column in sorted(set(columns.values())):
         names = [name for name in columns if columns[name] == column]

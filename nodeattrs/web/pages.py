@@ -1,4 +1,4 @@
-"""The pages of the explorer: for each, the questions that it asks, and the data for its template.
+"""The pages of the explorer. Each asks some questions, and gives the data for its template.
 
 A page is a function of the project and the parameters of its address. If a question fails, the page shows the error.
 The module knows no server.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -48,7 +49,6 @@ class Page(NamedTuple):
     error:    the error to show; None for none
     warnings: sentences to show
     commit:   the commit of the repository that links lead to; None: the current one
-    moved:    a URL to redirect to instead; "" shows the page
     """
 
     template: str
@@ -58,7 +58,6 @@ class Page(NamedTuple):
     error: Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()
     commit: str | None = None
-    moved: str = ""
 
 
 Given = Mapping[str, str]
@@ -205,36 +204,28 @@ def attribute(site: ShownProject, given: Given) -> Page:
     return _made("attribute.html", path, found, "matrix", asked, path=path, query=query)
 
 
-def _names_page(kind: str) -> Callable[[ShownProject, Given], Page]:
-    """A function that makes the page with the names of all roles or environments. kind: "role" or "environment" """
-
-    def made(site: ShownProject, given: Given) -> Page:
-        asked = {"kind": f"{kind}s"}
-        return _made("things.html", f"{kind.title()}s", answer(site, "list", **asked), "list", asked, kind=kind)
-
-    return made
+def _names_page(kind: str, site: ShownProject, given: Given) -> Page:
+    """The page with the names of all roles or environments. kind: "role" or "environment" """
+    asked = {"kind": f"{kind}s"}
+    return _made("things.html", f"{kind.title()}s", answer(site, "list", **asked), "list", asked, kind=kind)
 
 
-def _named_page(kind: str) -> Callable[[ShownProject, Given], Page]:
-    """A function that makes the page of one role or environment: its values, and the nodes that read them."""
-
-    def made(site: ShownProject, given: Given) -> Page:
-        name = given["name"]
-        shown = answer(site, f"{kind}-show", name=name)
-        made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-show", {"name": name}, kind=kind, where=None)
-        file = next((one["file"] for one in (shown.data or {}).get("origins", ()) if one["file"]), None)
-        if file is None:
-            return made
-        limit = None if given.get("all") == "1" else str(_SOME)
-        having = answer(site, "search", query=f"{_HAVING[kind]}:{name}", limit=limit).data or {"nodes": (), "total": 0}
-        on = [one["name"] for one in having["nodes"]]
-        found = answer(site, "where", file=file, dialect="nodes", on=on)
-        left = having["total"] - len(on)
-        faults = [found.error["message"]] if found.error else []
-        data = {**made.data, "where": found.data, "left": left, "asked": len(on)}
-        return made._replace(data=data, warnings=[*made.warnings, *faults])
-
-    return made
+def _named_page(kind: str, site: ShownProject, given: Given) -> Page:
+    """The page of one role or environment: its values, and the nodes that read them. kind: as for `_names_page`"""
+    name = given["name"]
+    shown = answer(site, f"{kind}-show", name=name)
+    made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-show", {"name": name}, kind=kind, where=None)
+    file = next((one["file"] for one in (shown.data or {}).get("origins", ()) if one["file"]), None)
+    if file is None:
+        return made
+    limit = None if given.get("all") == "1" else str(_SOME)
+    having = answer(site, "search", query=f"{_HAVING[kind]}:{name}", limit=limit).data or {"nodes": (), "total": 0}
+    on = [one["name"] for one in having["nodes"]]
+    found = answer(site, "where", file=file, dialect="nodes", on=on)
+    left = having["total"] - len(on)
+    faults = [found.error["message"]] if found.error else []
+    data = {**made.data, "where": found.data, "left": left, "asked": len(on)}
+    return made._replace(data=data, warnings=[*made.warnings, *faults])
 
 
 def values(site: ShownProject, given: Given) -> Page:
@@ -263,9 +254,7 @@ def _by_dialect(found: CommandAnswer) -> list[tuple[str, list[str]]]:
 
 
 def subject(site: ShownProject, given: Given) -> Page:
-    """The page with the values of a subject, each with the line that set it; without `on` of all subjects of a
-    dialect.
-    """
+    """The page with the values of a subject, each with the line that set it; without `on`, of all of a dialect."""
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
     found = answer(site, "blame", **asked)
@@ -292,8 +281,9 @@ def impact(site: ShownProject, given: Given) -> Page:
 
 
 def where(site: ShownProject, given: Given) -> Page:
-    """The page about a file, or one line of it: the values that it sets, and the subjects that read them; without
-    `file` a form.
+    """The page about a file or one line: the values that it sets, and the subjects that read them.
+
+    Without `file` it is a form.
     """
     file = given.get("file", "").strip()
     if not file:
@@ -303,9 +293,7 @@ def where(site: ShownProject, given: Given) -> Page:
 
 
 def check(site: ShownProject, given: Given) -> Page:
-    """The page with the findings of `check`, by file in the order of names and lines; those without a file come
-    first.
-    """
+    """The page with the findings of `check`, sorted by file and line; those without a file come first."""
     found = answer(site, "check")
     rows = sorted((found.data or {}).get("findings", ()), key=lambda one: (one["file"] or "", one["line"] or 0))
     by = [(file, list(some)) for file, some in groupby(rows, lambda one: one["file"] or "")]
@@ -328,10 +316,10 @@ PAGES: Mapping[str, Callable[[ShownProject, Given], Page]] = {
     "/diff": diff,
     "/attribute": attribute,
     "/values": values,
-    "/roles": _names_page("role"),
-    "/roles/{name}": _named_page("role"),
-    "/environments": _names_page("environment"),
-    "/environments/{name}": _named_page("environment"),
+    "/roles": partial(_names_page, "role"),
+    "/roles/{name}": partial(_named_page, "role"),
+    "/environments": partial(_names_page, "environment"),
+    "/environments/{name}": partial(_named_page, "environment"),
     "/where": where,
     "/check": check,
     "/subjects": subjects,

@@ -163,9 +163,7 @@ def value_text(value: Any) -> str:
 
 
 def bare(text: Any) -> str:
-    """*text* with signs that do not print written as escapes; among these are signs that change the direction of
-    text.
-    """
+    """*text* with escapes for signs that do not print, such as signs that change the direction of text."""
     shown = str(text)
     if shown.isprintable():
         return shown
@@ -256,7 +254,7 @@ def _tree_html(
 ) -> Any:
     """The HTML of an attribute tree, one element for each row of `tree_rows`.
 
-    Made in Python: macros of Jinja2 take ten times as long for thousands of rows.
+    It is made in Python, since macros of Jinja2 take ten times as long for thousands of rows.
 
     attributes: the rows of `show --winners`
     changed:    spelled paths that are marked as changed

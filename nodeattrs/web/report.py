@@ -31,8 +31,7 @@ class NodeData(NamedTuple):
 
 
 def report(nodes: Sequence[NodeData]) -> str:
-    """The HTML of a report on some nodes, in their order, with the current time; without nodes a report without
-    sections.
+    """The HTML of a report on some nodes, in their order, with the current time; without nodes it has no sections.
 
     raises: MissingExtra, without Jinja2
     """

@@ -21,7 +21,7 @@ def serve(site: ShownProject, address: str, port: int, say: Callable[[str], obje
     say:       called once with the URL to open, token included, when connections are accepted
     has_token: whether a browser needs a token; False only for an address of this machine
     raises:    MissingExtra, without uvicorn or starlette; NodeattrsError, where the address or port cannot be used;
-               BadArgument, without a token where the address that was bound is not of this machine
+               BadArgument, if *has_token* is False and other machines can reach the address
     """
     try:
         import uvicorn

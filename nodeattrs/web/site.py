@@ -89,10 +89,7 @@ class Guard:
             await self._inner(scope, receive, send)
 
     def _refusal(self, scope: Message) -> Any:
-        """The response that the guard itself gives: an error or the redirect with the cookie;
-
-        None to let the request pass.
-        """
+        """The guard's own response: an error, or the redirect with the cookie. None: the request may pass."""
         from starlette.requests import Request
         from starlette.responses import PlainTextResponse, RedirectResponse
 
@@ -139,13 +136,11 @@ async def _sent(send: Send, message: Message) -> None:
 
 
 def _page(site: ShownProject, make: Callable[..., Page], request: Any) -> Any:
-    """The response for a page: rendered, or a redirect; an error of its question is shown on the page."""
-    from starlette.responses import HTMLResponse, RedirectResponse
+    """The response with a page as HTML; an error of its question is shown on the page."""
+    from starlette.responses import HTMLResponse
 
     given = {**request.query_params, **request.path_params}
     made = make(site, given)
-    if made.moved:
-        return RedirectResponse(made.moved, 303)
     return HTMLResponse(_text(site, made, request.url.path), _status(made.error))
 
 
@@ -186,7 +181,7 @@ def _schema(given: dict[str, list[str]]) -> CommandAnswer:
     name = given.get("name", [""])[0]
     if name not in QUESTIONS:
         return CommandAnswer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})
-    return CommandAnswer(schemas.schema(name.removesuffix("-line")))
+    return CommandAnswer(schemas.schema(name))
 
 
 def _status(error: Any) -> int:

@@ -27,13 +27,14 @@ from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import saved_nodes_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, ValueWithheld
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER
 from nodeattrs.project.settings import Settings
 from nodeattrs.reports.screen import Screen
 from nodeattrs.reports.show import tree_lines
-from nodeattrs.reports.values import data_of, unread_at
+from nodeattrs.reports.values import unread_at
 from nodeattrs.store import Saved, Store
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.revisions import Noted
@@ -84,7 +85,7 @@ class _DynamicInventory:
         document: its saved document, which has the roles of the run-list and of the expanded run-list
         raises:   DeferredCycle
         """
-        tree = data_of(node.to_dict(evaluate=False))
+        tree = json_ready(node.to_dict(evaluate=False))
         safe = {name: self._safe(value, (name,)) for name, value in tree.items()}
         found = {name: value for name, value in safe.items() if value is not ABSENT}
         self.hosts[node.name] = {self.prefix: found} if self.prefix else self._named(node.name, found)

@@ -16,7 +16,7 @@ from typing import Any
 from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
 from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
-from nodeattrs.contract.reading import note_everything
+from nodeattrs.contract.reading import EVERYTHING, note_read
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.looks import FILE, NAME, NAMED, Look, Looks, fact_at, quietly
@@ -283,7 +283,7 @@ class Nodes(WithFacts):
         return parse(json.dumps(tree), "--set", "json")
 
     def _search(self, *words: Any, **named: Any) -> Any:
-        note_everything()  # other nodes decide, too
+        note_read(EVERYTHING)  # other nodes decide, too
         assert self.store is not None
         return search_word(self.store)(*words, **named)
 

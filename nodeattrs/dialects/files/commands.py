@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.arguments import ENV_PREFIX, NESTED, nested_of
+from nodeattrs.contract.argument_values import nested_of
+from nodeattrs.contract.arguments import ENV_PREFIX, NESTED
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.claim import Origin

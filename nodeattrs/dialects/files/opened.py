@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Setting, part_of
-from nodeattrs.contract.arguments import nested_of
+from nodeattrs.contract.argument_values import nested_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository

@@ -21,6 +21,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import leaves
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.folds import FoldLayers, layers_over_chart
@@ -296,16 +297,8 @@ def settings_of(release: Release) -> Iterator[Setting]:
     Paths of `--set` with an index or a backslash are left out.
     """
     for layer in release.inline:
-        for path in _leaves(layer.value, ()):
+        for path in (path for path, _ in leaves(layer.value) if path):
             yield Setting(path, layer.origin.at(path).line or 1)
     for one in release.values:
         if isinstance(one, SetValue) and re.fullmatch(r"[^\\\[=]+=.*", one.word, re.DOTALL):
             yield Setting(tuple(one.word.partition("=")[0].split(".")), one.origin.line or 1)
-
-
-def _leaves(value: Any, path: TreePath) -> Iterator[TreePath]:
-    if isinstance(value, dict) and value:
-        for key, one in value.items():
-            yield from _leaves(one, (*path, key))
-    elif path:
-        yield path

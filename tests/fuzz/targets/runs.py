@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.chef import Repository, Role, expand_run_list
-from nodeattrs.contract.arguments import revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.core.rules import WORDS
 from nodeattrs.dialects.chef.checks.checking import checked
 from nodeattrs.dialects.chef.facts import Facts, load_facts

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.contract.arguments import SOURCES, STORE, output, path_of, revision_or_time
+from nodeattrs.contract.argument_values import path_of, revision_or_time
+from nodeattrs.contract.arguments import SOURCES, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.errors import NodeNotFound

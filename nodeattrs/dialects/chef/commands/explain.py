@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unread import Unread

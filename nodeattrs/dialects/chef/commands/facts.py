@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.dialects.chef.commands.arguments import facts_of
 from nodeattrs.dialects.chef.commands.inputs import facts_from, found_repository
 from nodeattrs.errors import NotFound
 from nodeattrs.node.values import Secrets
-from nodeattrs.reports.show import ShownDocument, part_of
+from nodeattrs.reports.show import ShownTree, part_of
 
 _DESCRIPTION = """\
 Show the automatic attributes that a run would begin with: facts of this machine under Ohai's
@@ -39,7 +40,7 @@ def _perform(question: Question) -> Output:
     question.caller.warn(facts.warnings)
     sensitive = repository.config.sensitive if repository is not None else ()
     value = Secrets(sensitive).wrapped(path, part_of(facts.tree, path))
-    return Output(ShownDocument(path, value, facts.locator.at if asked["origins"] else None))
+    return Output(ShownTree(path, value, facts.locator.at if asked["origins"] else None))
 
 
 COMMANDS = {"facts": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ())}

@@ -11,7 +11,7 @@ import pathlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from nodeattrs.contract.arguments import revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.contract.command import Question
 from nodeattrs.core.tree import checked_name
 from nodeattrs.dialects.common import sources_of, store_of

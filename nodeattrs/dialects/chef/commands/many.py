@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from nodeattrs.contract.arguments import revision_or_time
+from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.contract.command import Argument, Question
 from nodeattrs.errors import BadUsage
 from nodeattrs.project.settings import without_password

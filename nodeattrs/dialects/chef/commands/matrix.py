@@ -10,7 +10,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import ALL_NAMES, NO_SHARING, RUBY, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sharing import SampledAnswers, shared_answers
@@ -25,12 +26,13 @@ from nodeattrs.dialects.chef.run.session import wrong_machine_warnings_of
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import merged_shared
 from nodeattrs.node.watched import looks_of
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.matrix import Cell, Matrix, names_of
-from nodeattrs.reports.values import data_of, unread_at
+from nodeattrs.reports.values import unread_at
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.saved_nodes import load_saved_or_raise
 from nodeattrs.store.search import parse_query
@@ -260,7 +262,7 @@ def _cell_of(node: Node, path: Path) -> Cell:
     if not trace.found:
         hint = _near(node, path)
         return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
-    return Cell(data_of(trace.value, path), trace.origins, unread=unread)
+    return Cell(json_ready(trace.value, path), trace.origins, unread=unread)
 
 
 def _near(node: Node, path: Path) -> str | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output, path_of, revision_or_time
-from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.contract.argument_values import path_of, revision_or_time
+from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
+from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
 from nodeattrs.core.tree import json_or_text
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import BadArgument, BadUsage, TypeConflict
-from nodeattrs.reports.history import ChangedNode
+from nodeattrs.reports.history import revision_dict
+from nodeattrs.reports.screen import printable
+from nodeattrs.store import Revision
 from nodeattrs.store.saved_nodes import load_saved_or_raise, remove_normal, restore, set_normal
 
 _DESCRIPTION = """\
@@ -53,7 +56,7 @@ def _perform(question: Question) -> Output:
     load_saved_or_raise(store, name, sensitive)  # with near misses where there is none
     if asked["task"] == "delete":
         store.delete(name)
-        return Output(ChangedNode(name, None, store.describe()))
+        return Output(_changed(name, None, store.describe()))
     if asked["task"] == "set":
         try:
             revision = set_normal(store, name, path_of(asked["what"]), json_or_text(asked["value"]), sensitive)
@@ -67,7 +70,14 @@ def _perform(question: Question) -> Output:
         if at is None:
             raise BadArgument("an empty text is no revision")
         revision = restore(store, name, at)
-    return Output(ChangedNode(name, revision, store.describe()))
+    return Output(_changed(name, revision, store.describe()))
+
+
+def _changed(node: str, latest: Revision | None, store: str) -> PlainReport:
+    """The report about a changed node. latest: its new revision; None: it was deleted"""
+    how = "forgotten" if latest is None else f"at revision {latest.number} in {store}"
+    data = {"version": 1, "node": node, "latest": revision_dict(latest), "store": store}
+    return PlainReport([printable(f"{node} is {how}")], data)
 
 
 COMMANDS = {"node": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, {}, _perform, ())}

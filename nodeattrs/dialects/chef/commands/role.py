@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import REPO_HELP, RUN_CODE, output
 from nodeattrs.contract.command import Argument, Command, CommandGroup, Output, Question
 from nodeattrs.dialects.chef.commands.inputs import repository_of
 from nodeattrs.node.values import Secrets
-from nodeattrs.reports.show import ShownDocument, part_of
+from nodeattrs.reports.show import ShownTree, part_of
 
 _ROLE = """\
 Show a role as a run would read it: its run list and its attributes. One that is written in Python is code
@@ -50,7 +51,7 @@ def _show(kind: str, fields: tuple[str, ...], question: Question) -> Output:
     }
     question.caller.warn(repository.warnings)
     value = part_of(guarded, path)
-    return Output(ShownDocument(path, value, thing.locator.at if asked["origins"] else None))
+    return Output(ShownTree(path, value, thing.locator.at if asked["origins"] else None))
 
 
 def _group(kind: str, description: str, examples: Sequence[str], fields: tuple[str, ...]) -> CommandGroup:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from nodeattrs.contract.arguments import AT, STORE, output, path_of, revision_or_time
+from nodeattrs.contract.argument_values import path_of, revision_or_time
+from nodeattrs.contract.arguments import AT, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.common import saved_nodes_of

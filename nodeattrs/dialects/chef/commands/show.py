@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodeattrs.contract.arguments import AT, STORE, output, path_of
+from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.arguments import AT, STORE, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.commands.arguments import RUN
@@ -10,7 +11,7 @@ from nodeattrs.dialects.chef.commands.inputs import named_node
 from nodeattrs.errors import BadUsage
 from nodeattrs.node.slot_names import SLOTS
 from nodeattrs.reports.attributes import shown_attributes
-from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
+from nodeattrs.reports.show import ShownSlots, ShownTree, part_of, winner_of
 from nodeattrs.reports.values import unread_at
 
 _DESCRIPTION = """\
@@ -80,7 +81,8 @@ def _perform(question: Question) -> Output:
     if asked["winners"]:
         return Output(shown_attributes(node, path, revision), unread=unread_at(node, path))
     origins = winner_of(node) if asked["origins"] else None
-    return Output(ShownNode(node.name, node.environment, path, value, origins), unread=unread_at(node, path))
+    whose = {"node": node.name, "environment": node.environment}
+    return Output(ShownTree(path, value, origins, whose), unread=unread_at(node, path))
 
 
 COMMANDS = {"show": Command("", _DESCRIPTION, _ARGUMENTS, _EXAMPLES, _EXITS, _perform, ())}

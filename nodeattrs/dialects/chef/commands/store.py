@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, TextIO
 
-from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE, revision_or_time
-from nodeattrs.contract.command import Argument, CheckFindings, Command, Output, Question
+from nodeattrs.contract.argument_values import revision_or_time
+from nodeattrs.contract.arguments import AT, FORMATS, SETTINGS_FROM, STORE
+from nodeattrs.contract.command import Argument, CheckFindings, Command, Output, PlainReport, Question
 from nodeattrs.dialects.common import saved_nodes_of, store_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 from nodeattrs.reports.findings import finding_of
-from nodeattrs.reports.store import TendedStore
+from nodeattrs.reports.screen import counted, printable
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.carrying import copy_store, export_lines, read_nodes, save_nodes
 from nodeattrs.store.engines.texts import text_budget
@@ -124,17 +126,34 @@ def _check(store: Store, question: Question) -> Output:
     return Output(checked=CheckFindings(found, {"node": count}))
 
 
-def _tended(store: Store, question: Question, sensitive: Any) -> TendedStore:
+def _tended(store: Store, question: Question, sensitive: Any) -> PlainReport:
     asked = question.arguments
-    place = store.describe()
     if asked["task"] == "prune":
-        return TendedStore.pruned(place, store.prune(asked["keep"]))
+        forgotten = store.prune(asked["keep"])
+        return _report(
+            store, {"forgotten": forgotten}, f"{counted(forgotten, 'revision')} forgotten in {store.describe()}"
+        )
     if asked["task"] == "copy":
         return _copied(store, asked["to"], asked["compression"], question)
-    return TendedStore.imported(place, *_import(store, asked["file"], sensitive, question))
+    names, revisions = _import(store, asked["file"], sensitive, question)
+    return _report(
+        store,
+        {"saved": names, "revisions": revisions},
+        f"{_counted(len(names), revisions)} saved in {store.describe()}",
+    )
 
 
-def _copied(store: Store, place: str, compression: str | None, question: Question) -> TendedStore:
+def _report(store: Store, data: Mapping[str, Any], *sentences: str) -> PlainReport:
+    """The report of a task: the store with *data*, as data for JSON, and *sentences* as lines."""
+    return PlainReport([*map(printable, sentences)], {"version": 1, "store": store.describe(), **data})
+
+
+def _counted(nodes: int, revisions: int) -> str:
+    both = counted(nodes, "node")
+    return both if revisions == nodes else f"{both} with {counted(revisions, 'revision')}"
+
+
+def _copied(store: Store, place: str, compression: str | None, question: Question) -> PlainReport:
     target = open_store(place)
     if target.describe() == store.describe():
         raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
@@ -142,7 +161,9 @@ def _copied(store: Store, place: str, compression: str | None, question: Questio
     if compression is not None:
         target.make(compression)
     with question.caller.counting(len(names)) as tick:
-        return TendedStore.copied(store.describe(), target.describe(), *copy_store(store, target, tick))
+        nodes, revisions = copy_store(store, target, tick)
+    data = {"to": target.describe(), "nodes": nodes, "revisions": revisions}
+    return _report(store, data, f"{_counted(nodes, revisions)} of {store.describe()} copied to {target.describe()}")
 
 
 def _export(store: Store, question: Question) -> None:
@@ -159,11 +180,14 @@ def _export(store: Store, question: Question) -> None:
             tick(name)
 
 
-def _exported(store: Store, question: Question) -> TendedStore:
+def _exported(store: Store, question: Question) -> PlainReport:
     asked = question.arguments
     with question.caller.counting(len(asked["node"] or store.names())) as tick:
         done = export_nodes(store, asked["to"], asked["node"], history=asked["history"], on_node=tick)
-    return TendedStore.exported(store.describe(), asked["to"], done)
+    what = f"{counted(done.nodes, 'node')} of {store.describe()} exported to {asked['to']}"
+    files = f"{counted(done.written, 'file')} written, {done.removed} removed"
+    kept = [f"{file} stays: the store has no such node, and no export wrote this file as it is" for file in done.kept]
+    return _report(store, {"to": asked["to"], **asdict(done)}, f"{what}: {files}", *kept)
 
 
 def _lines(stream: TextIO, file: str) -> Iterator[str]:

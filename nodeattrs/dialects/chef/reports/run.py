@@ -14,10 +14,11 @@ from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.dialects.chef.run.recipes import LogLine
 from nodeattrs.dialects.chef.run.session import Session, wrong_machine_warnings
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import data_of, on_one_line
+from nodeattrs.reports.values import on_one_line
 
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
@@ -182,7 +183,7 @@ def _changes(session: Session) -> list[TreeDifference] | None:
         return []
     if (before := session.before) is None:
         return None
-    return changes(data_of(before), data_of(session.after))
+    return changes(json_ready(before), json_ready(session.after))
 
 
 def _described(change: TreeDifference) -> str:
