@@ -164,10 +164,3 @@ def test_the_help_of_the_program_opens_no_command(place: Path):
     opened = {f"nodeattrs.cli.{command.replace('-', '_')}" for command in summaries()} | {"nodeattrs.cli.declared"}
 
     assert (code, opened.intersection(loaded)) == (0, set()), errors
-
-
-def test_the_help_of_the_program_loads_no_trace_no_file_and_no_hash(place: Path):
-    code, loaded, errors = counted(LINES["help"], place)
-    needless = {"nodeattrs.core.trace", "nodeattrs.contract.sides", "nodeattrs.contract.answers", "hashlib", "inspect"}
-
-    assert (code, needless.intersection(loaded)) == (0, set()), errors

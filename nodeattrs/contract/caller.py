@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from nodeattrs.codes import Code
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports import Report, Screen
-
-if TYPE_CHECKING:  # only its name: --help needs no traces
-    from nodeattrs.core.unread import Unread
 
 
 class Caller:

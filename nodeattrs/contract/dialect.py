@@ -10,23 +10,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
+from nodeattrs.contract.answers import Answered, Setting, Unread
+from nodeattrs.contract.command import Argument, Command, CommandGroup
+from nodeattrs.contract.fixes import Fix
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.looks import Look, Looks
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import leaves
 from nodeattrs.errors import NodeattrsError, NotFound
-
-if TYPE_CHECKING:  # only their names: a list of dialects needs no answers
-    from pathlib import Path
-
-    from nodeattrs.contract.answers import Answered, Setting, Unread
-    from nodeattrs.contract.command import Argument, Command, CommandGroup
-    from nodeattrs.contract.fixes import Fix
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
-    from nodeattrs.core.claim import Origin
-    from nodeattrs.core.looks import Look, Looks
-    from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.findings import Finding
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
 

@@ -10,15 +10,13 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened, Option
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:  # only their names: a list of dialects asks nothing
-    from nodeattrs.contract.command import Command
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
 
 _OF_INVENTORIES = ("", ".ini", ".yml", ".yaml")
 _VARIABLE = re.compile(r"^([A-Za-z_]\w*):", re.MULTILINE)

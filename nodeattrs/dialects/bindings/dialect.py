@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened, Option
-
-if TYPE_CHECKING:  # only their names: a list of dialects asks nothing
-    from nodeattrs.contract.command import Command
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
 
 
 class Bindings(Dialect):

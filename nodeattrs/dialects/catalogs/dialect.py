@@ -5,13 +5,9 @@ The reading of catalogs (`opened`) is imported when `open` is called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodeattrs.contract.dialect import Dialect, Opened, Option
-
-if TYPE_CHECKING:  # only their names: a list of dialects asks nothing
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
 
 
 class CompiledCatalogs(Dialect):

@@ -9,14 +9,12 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from nodeattrs.contract.command import Command, CommandGroup
 from nodeattrs.contract.dialect import CheckedFiles, Dialect, FirstSteps, Opened, Option
-
-if TYPE_CHECKING:  # only their names: a list of dialects asks nothing
-    from nodeattrs.contract.command import Command, CommandGroup
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
 
 
 class Chef(Dialect):
