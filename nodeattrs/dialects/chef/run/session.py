@@ -168,8 +168,9 @@ def require_known_node(repository: Repository, store: Store, name: str, facts: F
     only used for the hint.
     raises: NodeNotFound, with similar names
     """
-    file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
-    if repository.has_node(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+    if repository.has_node(name) or name in (facts.tree.get(key) for key in _NAMES):
+        return
+    if name == pathlib.PurePath(facts.locator.at(()).name).stem:  # the file describes the machine
         return
     close = near(name, {*repository.nodes(), *store.names()})
     meant = f"did you mean {' or '.join(close)}? " if close else ""
