@@ -166,8 +166,9 @@ def require_known_node(repository: Repository, store: Store, name: str, facts: F
 
     The facts have the name if it is the name of their machine, or of their file. Call it for a node that is not saved.
     """
-    file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
-    if repository.has_node(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+    if repository.has_node(name) or name in (facts.tree.get(key) for key in _NAMES):
+        return
+    if name == pathlib.PurePath(facts.locator.at(()).name).stem:  # the file describes the machine
         return
     close = near(name, {*repository.nodes(), *store.names()})
     meant = f"did you mean {' or '.join(close)}? " if close else ""
