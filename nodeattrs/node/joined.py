@@ -127,27 +127,29 @@ def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
     cost:     one merge and one copy of all
     raises:   ValueWithheld, DeferredCycle, any error of a deferred value
     """
-    data = unevaluated_copy(part)
-    return computed(data, path) if evaluate else data
+    deferred: list[Any] = []
+    data = unevaluated_copy(part, deferred)
+    return computed(data, path) if evaluate and deferred else data
 
 
-def unevaluated_copy(part: Any) -> Any:
+def unevaluated_copy(part: Any, deferred: list[Any]) -> Any:
     """An independent plain copy of a value or of `Joined` maps, in which deferred values stay as they are.
 
     It computes nothing, so it can be made under the ledger's lock; `values.computed` then computes without the lock.
+    deferred: a list to which the deferred and withheld values are added; if it stays empty, there is nothing to compute
     """
     if type(part) is not Joined:
-        return _copy(part)
-    result = unevaluated_copy(part.members[0])
+        return _copy(part, deferred)
+    result = unevaluated_copy(part.members[0], deferred)
     for member in part.members[1:]:
         if type(member) is Joined:
-            _merge_into(part.policy, result, unevaluated_copy(member), is_owned=True)
+            _merge_into(part.policy, result, unevaluated_copy(member, deferred), deferred, is_owned=True)
         else:
-            _merge_into(part.policy, result, member, is_owned=False)
+            _merge_into(part.policy, result, member, deferred, is_owned=False)
     return result
 
 
-def _merge_into(policy: Policy, lower: dict[Any, Any], upper: Any, is_owned: bool) -> None:
+def _merge_into(policy: Policy, lower: dict[Any, Any], upper: Any, deferred: list[Any], is_owned: bool) -> None:
     """Merge the map *upper* into *lower*, which is changed. is_owned: whether parts of *upper* need no copy"""
     wins, table = _scalars_that_win(policy), policy
     for key, above in upper.items():
@@ -160,12 +162,12 @@ def _merge_into(policy: Policy, lower: dict[Any, Any], upper: Any, is_owned: boo
             table = policy.at(key)
         verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
         if verdict is TAKE:
-            lower[key] = above if is_owned else _copy(above)
+            lower[key] = above if is_owned else _copy(above, deferred)
         elif type(verdict) is Meet:
-            _merge_into(verdict.policy, below, above, is_owned)
+            _merge_into(verdict.policy, below, above, deferred, is_owned)
         elif verdict is not KEEP:
             made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]  # no node's policy drops
-            lower[key] = made if is_owned else _copy(made)
+            lower[key] = made if is_owned else _copy(made, deferred)
 
 
 @cache
@@ -173,11 +175,13 @@ def _scalars_that_win(policy: Policy) -> frozenset[type]:
     return policy.always & READY if policy.by_key is None else frozenset()
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: Any, deferred: list[Any]) -> Any:
     if not isinstance(value, (dict, list)):
+        if type(value) not in READY:
+            deferred.append(value)
         return value
     out = value.copy()
     for step, inner in enumerate(value) if isinstance(value, list) else value.items():
         if type(inner) not in READY:
-            out[step] = _copy(inner)
+            out[step] = _copy(inner, deferred)
     return out

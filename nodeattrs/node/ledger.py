@@ -190,9 +190,10 @@ class Ledger(dict[Any, Any]):
         evaluate: True computes deferred values; False leaves them as they are
         path:     where it is in the node, for messages
         """
+        deferred: list[Any] = []
         with self.lock:
-            data = unevaluated_copy(part)
-        return computed(data, path) if evaluate else data
+            data = unevaluated_copy(part, deferred)
+        return computed(data, path) if evaluate and deferred else data
 
     def unsettled_keys(self) -> list[Any]:
         """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""

@@ -327,10 +327,11 @@ class MapView(_View, Mapping[Any, Any]):
         Code that stores views of any kind calls this method.
         """
         cache = self._cache
+        deferred: list[Any] = []
         with cache.version.reading(TREE, self._path):
             part = tree_at_version(cache.part, cache.version.number) if cache.version.is_old else cache.part
-            data = unevaluated_copy(part)
-        return computed(data, self._path) if evaluate else data
+            data = unevaluated_copy(part, deferred)
+        return computed(data, self._path) if evaluate and deferred else data
 
     update = popitem = _View.clear
     setdefault = _View.pop
