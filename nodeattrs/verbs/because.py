@@ -20,7 +20,7 @@ from nodeattrs.contract.written_sides import copy_side, write_file
 from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import overlap
 from nodeattrs.verbs.comparing import NO_ANSWER, Difference, Job, answered, differences
-from nodeattrs.verbs.hunks import Hunk, Hunks, Line
+from nodeattrs.verbs.hunks import Hunk, Line
 
 _MOST = 200
 """Answers that are computed for one dialect; further differences keep the lines that traces name."""
@@ -46,12 +46,11 @@ class CauseSearch:
     into a folder, once, and then changes single places there back to the side before. It keeps computed answers. If no
     answers are left, it returns the lines that the traces name.
     job:     the dialect and the two sides
-    hunks:   the changed places
     private: an existing folder that no other code writes to
     """
 
-    def __init__(self, job: Job, hunks: Hunks, private: Path) -> None:
-        self._job, self._hunks = job, hunks
+    def __init__(self, job: Job, private: Path) -> None:
+        self._job, self._hunks = job, job.hunks
         self._folder = private / f"{job.dialect}.tried"
         self._left = _MOST
         self._answers: dict[tuple[str, str, frozenset[Hunk]], Answered] = {}

@@ -147,18 +147,25 @@ class SubjectComparison:
 class Job(NamedTuple):
     """One dialect and the two sides to compare: what the comparisons of all subjects have in common. It can be pickled.
 
-    `opened` opens the dialect on one side.
+    `opened` opens the dialect on one side; `before` and `after` are the two sides.
     dialect:  the name of the dialect
-    before, after: the two sides
+    hunks:    the places in which the two sides differ
     request:  the options for each subject. A what-if in it counts on the side after only
     settings: the changed lines whose effects are looked for
     """
 
     dialect: str
-    before: Side
-    after: Side
+    hunks: Hunks
     request: Request
     settings: tuple[ChangedSetting, ...] = ()
+
+    @property
+    def before(self) -> Side:
+        return self.hunks.before
+
+    @property
+    def after(self) -> Side:
+        return self.hunks.after
 
     def opened(self, side: Side) -> Opened:
         """The dialect, opened anew on one side; only on the side *after* with the changes of a what-if."""
@@ -197,7 +204,6 @@ class _OpenJob:
 
     def __init__(self, file: str) -> None:
         self.job: Job = pickle.loads(Path(file).read_bytes())
-        self.hunks = Hunks(self.job.before, self.job.after)
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
@@ -208,8 +214,8 @@ class _OpenJob:
         places = [*(one.place for one in opened.unread), *_unknown_files(answer)]
         files = {opened.side.shown(place) for place in places}
         if any(not one.paths for one in opened.unread):
-            files |= {file for file in self.hunks.files if opened.may_run(file)}
-        return frozenset(file for file in self.hunks.files if file in files), bool(places)
+            files |= {file for file in self.job.hunks.files if opened.may_run(file)}
+        return frozenset(file for file in self.job.hunks.files if file in files), bool(places)
 
 
 def _unread_at(one: Difference, sides: Iterable[tuple[Opened, Answered]]) -> Iterator[str]:
@@ -473,7 +479,7 @@ def _lines(opened: _OpenJob, one: Difference, before: Answered, after: Answered)
             origins = _origins(answer.get(one.kind), origins_of) if value.is_there else ()
             for number, origin in enumerate(origins):
                 file = side.shown(origin.file) if origin.file else None
-                hunk = opened.hunks.at(file, origin.line, is_gone=is_gone) if file else None
+                hunk = opened.job.hunks.at(file, origin.line, is_gone=is_gone) if file else None
                 if hunk is not None:
                     found.setdefault(hunk, Line(hunk.file, origin.line, is_gone))
                     if number == 0 and not is_gone and not isinstance(value.data, list):

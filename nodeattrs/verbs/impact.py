@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -305,13 +305,13 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     """
     hunks = Hunks(before, after)
     found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])
-    jobs = [Job(dialect, before, after, request) for dialect in _chosen(before, after, request, how.dialects)]
+    jobs = [Job(dialect, hunks, request) for dialect in _chosen(before, after, request, how.dialects)]
     listed = [_subjects(job, found.notes) for job in jobs]
     unknown = set(request.nodes).difference(*(names for names, _, _ in listed))
     if unknown:
         raise NotFound(f"there is no subject {' or '.join(sorted(unknown))}", hint="`nodeattrs list subjects`")
     for job, subjects in zip(jobs, listed, strict=True):
-        _compare_dialect(job, subjects, how, hunks, found)
+        _compare_dialect(job, subjects, how, found)
     found.dialects = [one for one in found.dialects if one.known or one.unseen or one.left_out]
     if not found.dialects:
         raise NotFound(_NOTHING, hint=_HINT)
@@ -350,13 +350,13 @@ def _is_or_fails(holds: Callable[..., bool], *arguments: Any) -> bool:
 
 
 def _compare_dialect(
-    job: Job, subjects: tuple[list[str], set[str], set[str]], how: ImpactOptions, hunks: Hunks, found: Impact
+    job: Job, subjects: tuple[list[str], set[str], set[str]], how: ImpactOptions, found: Impact
 ) -> None:
     """Compare all subjects of one dialect, and add the differences and numbers to *found*.
 
     subjects: what `_subjects` returned for the job
     """
-    job = job._replace(settings=tuple(_settings(job, hunks)))
+    job = job._replace(settings=tuple(islice(_settings(job), _MOST_SETTINGS)))
     numbers = DialectAnswers(job.dialect, is_for_all=job.request.what_if != AS_IT_IS)
     names, old, new = subjects
     if how.sample is not None and len(names) > how.sample:
@@ -376,8 +376,8 @@ def _compare_dialect(
     if how.sharing:
         results = _with_shared(task, results, how, numbers)
     numbers.left += _compare_each(Task(str(file), False), [*numbers.added, *numbers.removed], how, results)
-    _group(results, numbers, job, found, how, hunks)
-    _note_files(numbers, job, {one.reads for one in results if one.reads is not None}, hunks.files)
+    _group(results, numbers, job, found, how)
+    _note_files(numbers, job, {one.reads for one in results if one.reads is not None}, job.hunks.files)
     found.dialects.append(numbers)
 
 
@@ -487,7 +487,6 @@ def _group(
     job: Job,
     found: Impact,
     how: ImpactOptions,
-    hunks: Hunks,
 ) -> None:
     """Group equal differences of the subjects of a dialect, find their causes, and add the groups to *found*.
 
@@ -514,7 +513,7 @@ def _group(
             _, names, seen = groups.setdefault(key, (change, [], set()))
             names.append(one.name)
             seen.add(values)
-    search = CauseSearch(job, hunks, how.private)
+    search = CauseSearch(job, how.private)
     made = []
     for change, names, seen in groups.values():
         cause = search.lines_of(change, names[0])
@@ -565,9 +564,9 @@ def _without_effect(
             yield LineWithoutEffect(dialect, setting.line, its[0].path, by, len(its))
 
 
-def _settings(job: Job, hunks: Hunks) -> Iterator[ChangedSetting]:
-    """Yield the first 40 changed lines that set a value, with the paths in their documents."""
-    left = _MOST_SETTINGS
+def _settings(job: Job) -> Iterator[ChangedSetting]:
+    """Yield the changed lines that set a value, with the paths in their documents."""
+    hunks = job.hunks
     kept: set[tuple[str, TreePath]] = set()
     for is_gone, side in ((False, hunks.after), (True, hunks.before)):
         opened = job.opened(side)
@@ -577,6 +576,5 @@ def _settings(job: Job, hunks: Hunks) -> Iterator[ChangedSetting]:
                     kept.add((file, setting.path))
                 elif (file, setting.path) in kept:
                     continue  # its line on the side after is in the list
-                if left > 0 and hunks.at(file, setting.line, is_gone=is_gone) is not None:
-                    left -= 1
+                if hunks.at(file, setting.line, is_gone=is_gone) is not None:
                     yield ChangedSetting(Line(file, setting.line, is_gone), setting.path)
