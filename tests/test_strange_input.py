@@ -23,7 +23,7 @@ from nodeattrs.cli import main
 HIERA = "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n"
 COLLIDING = [number * (2**61 - 1) for number in range(1, 20_001)]
 DOCUMENTS: dict[str, tuple[dict[str, str], list[str]]] = {
-    "many YAML documents": ({"a.yaml": "---\na: 1\n" * 60_000}, ["fold", "a.yaml"]),
+    "many YAML documents": ({"a.yaml": "---\na: 1\n" * 20_000}, ["fold", "a.yaml"]),
     "continued lines of INI": ({"a.ini": "[a]\nb=1\n" + "  x\n" * 400_000}, ["fold", "a.ini"]),
     "integer keys that share a hash": (
         {"a.yaml": "".join(f"{number}: 1\n" for number in COLLIDING)}, ["fold", "a.yaml"],
@@ -81,7 +81,8 @@ class TestStreams:
             *itertools.product(
                 ["list roles", "show nobody"], [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"]
             ),
-            *itertools.product(["check", "fold roles/web.json"], [">&-", "<&- >&- 2>&-"]),
+            ("check", "<&- >&- 2>&-"),
+            ("fold roles/web.json", ">&-"),
         ],
     )
     def test_a_stream_that_is_closed_is_no_fault_of_ours(self, tmp_path: Path, words: str, closed: str) -> None:

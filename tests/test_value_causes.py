@@ -57,7 +57,7 @@ def ways(node: Node, path: str) -> list[str]:
 
 
 class TestRepositories:
-    @pytest.mark.parametrize("files", [FIRST, SECOND, THIRD, *map(made, range(901, 904))])
+    @pytest.mark.parametrize("files", [FIRST, SECOND, THIRD, made(901)])
     def test_a_value_changes_with_the_line_that_is_named(self, files):
         """
         Of every value of repositories in three styles, and of random ones.
