@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.dialects.hiera.possible_files import with_needed_keys
 from nodeattrs.hiera import KeyNotFound, needed
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen
@@ -233,3 +234,17 @@ class TestManyNodes:
 
         assert [["a", "d"], ["b"], ["c"]] == [[node for node, _ in group] for group in report.groups()]
         assert ["q: 3 values on 4 nodes", "  1", "      a, d", "    n"] == list(report.lines(Screen(80)))[:4]
+
+
+def test_a_named_key_keeps_its_merge_though_another_named_key_needs_it(site: Site):
+    """The strategy of a call is for the keys of the call; the keys that their values need have their own."""
+    levels = {
+        "data/nodes/web1.yaml": "a: [1]\n",
+        "data/common.yaml": "a: [\"%{lookup('c')}\"]\nb: [\"%{alias('a')}\"]\nc: 3\n",
+    }
+    scope = site(levels)
+
+    assert {"a", "b", "c"} == with_needed_keys(scope, ["a", "b"], "unique")
+    assert {"a", "b", "c"} == with_needed_keys(scope, ["b", "a", ""], "unique")
+    assert {"a", "b"} == with_needed_keys(scope, ["b"], "unique")
+    assert set() == with_needed_keys(scope, [], "unique")

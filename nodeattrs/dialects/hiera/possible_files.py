@@ -105,21 +105,23 @@ def with_needed_keys(scope: Scope, keys: Iterable[str], merge: Merge = None) -> 
     """The first steps of *keys*, and of all keys that their values look up, directly or through other keys.
 
     keys:  as `lookup` takes them, with dots; an empty text is left out
-    merge: the strategy that a call names for *keys*; None for none
+    merge: the strategy that a call names, for *keys* alone; None for none
     cost:  an explanation for each key
     """
-    found: dict[str, None] = {}
-    left = [(key, merge) for key in keys if key]
-    while left:
-        key, how = left.pop()
+    found: set[str] = set()
+    asked = [(key, merge) for key in keys if key]
+    for key, how in asked:  # grows; *keys* come first, so that a key among them that another one needs has *merge*
         if key not in found:
-            found[key] = None
-            left += [(one, None) for one in scope.explain(key, merge=how).needed]
+            found.add(key)
+            asked += [(one, None) for one in scope.explain(key, merge=how).needed]
     return {str(split_key(key)[0]) for key in found}
 
 
 def all_possible_files(scope: Scope, file_cache: FileCache, *, is_node: bool = True) -> Iterator[Unread]:
-    """Yield an Unread for each file that an unset variable in a path may name, whatever keys it sets."""
+    """Yield an Unread for each file that an unset variable in a path may name, whatever keys it sets.
+
+    A path that leads out of the folder gives one Unread, with the path. is_node: as in `possible_files`
+    """
     for one, file in _open_files(scope, file_cache, is_node):
         yield Unread(one.template if file is None else file_cache.shown(file), _reason(one))
 
