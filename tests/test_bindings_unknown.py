@@ -59,6 +59,15 @@ class TestWhereItMatters:
         assert told([beside], "a") == ["a: is encrypted"]
         assert told([[bound(a=1)], VAULT], "a") == []
 
+    def test_an_unread_set_has_a_number_in_its_own_account_alone(self):
+        """`rank_of` raises KeyError for the set of another account."""
+        first, second = (Injector([VAULT, [bound(a=1)]], STATE).explain("a").account for _ in range(2))
+        (unread,) = first.unknown()
+
+        assert first.sources[first.rank_of(unread)].of is unread
+        with pytest.raises(KeyError):
+            second.rank_of(unread)
+
     def test_where_nothing_is_bound_it_might_be(self):
         """The key is missing all the same."""
         injector = Injector([VAULT])

@@ -93,6 +93,9 @@ class TestMaps:
         assert writer.setdefault("z", 9) == 9
         with pytest.raises(NoSuchAttribute):
             writer.pop("x")
+        assert writer.pop("x", None) is None
+        with pytest.raises(TypeError):
+            writer.pop("x", 1, 2)
         assert writer.clear() == {}
         assert node["a"] == {}
 

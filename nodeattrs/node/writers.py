@@ -192,17 +192,17 @@ class Writer(_Handle):
         self._place()
         return self._tree.delete((*self._path, key_of(key, self._path)))
 
-    def pop(self, key: Any, *default: Any) -> Any:
-        """Remove *key*, and return a plain copy of its value. If it is absent, return *default*.
+    def pop(self, key: Any, default: Any = ABSENT, /) -> Any:
+        """Remove *key*, and return a plain copy of its value. If it is absent, return *default*, None included.
 
         raises: NoSuchAttribute (a KeyError), if it is absent and no *default* is given
         """
         step = key_of(key, self._path)
         if value_of(step_down(self._place(), step)) is not ABSENT:
             return self.delete(step)
-        if default:
-            return default[0]
-        raise self._absent((step,))
+        if default is ABSENT:
+            raise self._absent((step,))
+        return default
 
     def update(self, *entries: Any, **more: Any) -> Writer:
         """Store each entry, replacing the old value of its key; returns this writer. No arguments: nothing changes.

@@ -101,9 +101,10 @@ class Account:
     """The sources of the value of a key, and how they override each other. `account_of` makes it.
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
-    gives the trace of a path, with the claims of inner accounts. `set_by` yields the fragments of a collection.
-    `causes_of` raises KeyError for an unknown number. `unknown` yields the unread sets, and `rank_of` gives the number
-    of one. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to titles.
+    gives the trace of a path. The claims of the inner account follow the winner; inside the value they replace it.
+    `set_by` yields the fragments of a collection. `causes_of` gives the conditions of a source, by its number.
+    `unknown` yields the unread sets, and `rank_of` gives the number of a set. `innermost` is the last of the inner
+    accounts, or this one. `titles` maps all numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
@@ -187,11 +188,18 @@ class Account:
         return f"{claim.origin}; layer {self.sources[claim.rank].title}"
 
     def rank_of(self, unknown: UnknownSet) -> int:
-        """The source number of an unread set of this account. raises: StopIteration, for a set that it does not have"""
-        return next(number for number, source in self.sources.items() if source.of is unknown)
+        """The source number of an unread set. raises: KeyError, for a set that this account itself does not have"""
+        for number, source in self.sources.items():
+            if source.of is unknown:
+                return number
+        raise KeyError(unknown)
 
     def causes_of(self, rank: int) -> tuple[Cause, ...]:
-        """The conditions and lists of layers because of which a source is in effect; also of the inner accounts."""
+        """The conditions and lists of layers because of which a source is in effect; () for none.
+
+        rank:   the number of a source of this account, or of an inner one
+        raises: KeyError, for an unknown number
+        """
         if self.inner is not None and rank not in self.sources:
             return self.inner.causes_of(rank)
         return self.sources[rank].of.place.causes
