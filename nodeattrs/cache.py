@@ -21,8 +21,7 @@ class Cache:
     most: the largest number of entries
 
     `get(key, make)` returns the entry of a key, and calls *make* to add it if it is missing. Entries are added in no
-    other way. *make* is called outside of the lock, so two threads may both call it; both then get the value stored
-    first. If *make* raises an error, nothing is stored. `len(cache)` is the number of entries, and `clear` drops all.
+    other way. `len(cache)` is the number of entries, and `clear` drops all.
 
     >>> cache = Cache(most=2)
     >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)

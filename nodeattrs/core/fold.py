@@ -30,13 +30,15 @@ _NOBODY = Origin("caller")
 
 
 class Layer:
-    """A tree, and the source that set it: one input of `fold`. Two layers are equal if all four fields are equal.
+    """A tree, and the source that set it: one input of `fold`. Two layers are equal if all four fields are equal; the
+    hash uses origin and title.
 
     `Layer.unknown` makes a layer that could not be read. Its value is an `Unknown` instead of a tree. `place` gives the
     source and line that may set a path in such a layer; for any other layer it raises AttributeError. The constructor
     raises BadArgument for a wrong origin or policy.
     value:  maps, lists and scalars; it is neither copied nor checked here, and a fold never changes it
-    origin: an `Origin`, or another locator (an object with a method `at`), which knows where each path was set
+    origin: an `Origin`, or another locator (an object with a method `at`), which knows where each path was set;
+            Origin("caller") by default
     title:  the layer's name in a trace, in addition to its number and origin; "" for none
     policy: the policy for merging this layer with the layers before it; None: the policy of the fold
     """
@@ -44,7 +46,7 @@ class Layer:
     __slots__ = ("origin", "policy", "title", "value")
 
     def __init__(self, value: Any, origin: Locator = _NOBODY, title: str = "", policy: Policy | None = None) -> None:
-        if type(origin) is not Origin and not hasattr(origin, "at"):
+        if not hasattr(origin, "at"):
             hint = f'Layer({{...}}, Origin("file", {origin!r}))' if isinstance(origin, str) else None
             raise wrong_argument("the origin of a layer", "an Origin, or another locator", origin, hint)
         if policy is not None:
@@ -73,7 +75,7 @@ class Layer:
         It sets nothing. A trace names it wherever it might decide the value.
         name:   what the layer is called
         reason: why it is unknown, as the end of a sentence: "is Ruby, which was not run"
-        lines:  path -> line, for the paths that the layer may set; None: any path
+        lines:  path -> line, for the paths that the layer may set; None: any path; {}: none
 
         >>> from nodeattrs.core.policy import ACROSS
         >>> vault = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")

@@ -159,7 +159,9 @@ def certainty(found: Iterable[Unread]) -> dict[str, Any]:
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """Yield a sentence for each group of unread places of the same kind and reason; nothing for no places.
 
-    For several files the sentence has their number and the names of three; reasons are cut at ": ".
+    Places with known paths are another group than places that may set anything. The sentence has the number of files
+    and the first place in each of three files. For one file it has the names of three of its places, or else the first
+    place. Reasons are cut at ": ".
     whole: True: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]
@@ -167,9 +169,9 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """
     kinds: dict[tuple[str, str, bool, str], dict[str, list[Unread]]] = {}
     for one in dict.fromkeys(found):
-        reason = "" if one._is_own_sentence else one.reason if whole else one.reason.partition(": ")[0]
-        kind = one.kind, reason, not one.paths, one.place if whole else ""
-        kinds.setdefault(kind, {}).setdefault(one.file, []).append(one)
+        reason = "" if one._is_own_sentence else one.reason
+        reason, place = (reason, one.place) if whole else (reason.partition(": ")[0], "")
+        kinds.setdefault((one.kind, reason, not one.paths, place), {}).setdefault(one.file, []).append(one)
     for (noun, reason, sets_any, _), files in kinds.items():
         every = [one for some in files.values() for one in some]
         paths = dict.fromkeys(spell(path) for one in every for path in one.paths)

@@ -69,8 +69,8 @@ def pack_repository(
     raises: FleetError, where a file cannot be read, or a link leads out of its folder
     """
     wanted = {f"{name}.json" for name in nodes}
-    body = io.BytesIO()
-    with tarfile.open(fileobj=body, mode="w:xz", format=tarfile.PAX_FORMAT, preset=1) as tar:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz", format=tarfile.PAX_FORMAT, preset=1) as tar:
         _add(tar, f"{REPOSITORY}/.git/HEAD", commit.encode())  # where a run looks for the commit
         inside = Path(root).resolve()
         for name, file in _files(root, () if facts is None else (str(facts),)):
@@ -80,7 +80,8 @@ def pack_repository(
             for name, file in _files(facts):
                 if name in wanted:
                     _add(tar, f"{FACTS}/{name}", _content_inside(inside, file))
-    return PackedRepository(hashlib.sha256(body.getvalue()).hexdigest(), body.getvalue())
+    body = packed.getvalue()
+    return PackedRepository(hashlib.sha256(body).hexdigest(), body)
 
 
 def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:

@@ -108,10 +108,14 @@ class Execute(ResourceType):
         expected = (self.returns,) if isinstance(self.returns, int) else tuple(self.returns)
         if code not in expected:
             shown = "" if self.sensitive else output.strip()[-_MOST_SHOWN:]
-            what = "the command" if self.sensitive else _shown(self.command)
+            what = self._named(self.command)
             raise ResourceFailed(f"{what} ended with {code}{': ' + ' / '.join(shown.splitlines()) if shown else ''}")
 
+    def _named(self, command: Any) -> str:
+        return "the command" if self.sensitive else _shown(command)
+
     def _ended(self, command: Any, site: Site) -> tuple[int, str]:
+        """Run a command; returns (its exit code, the end of its output). raises: ResourceFailed"""
         command = revealed(command)
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(word) for word in command]
         mark = secrets.token_hex(16)
@@ -132,14 +136,12 @@ class Execute(ResourceType):
                     )
             except (OSError, ValueError) as error:
                 reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be started"
-                what = "the command" if self.sensitive else _shown(words)
-                raise ResourceFailed(f"{what}: {reason}") from None
+                raise ResourceFailed(f"{self._named(words)}: {reason}") from None
             try:
                 child.wait(self.timeout)
             except subprocess.TimeoutExpired:
                 _end(child, mark)
-                what = "the command" if self.sensitive else _shown(command)
-                raise ResourceFailed(f"{what} was ended after {self.timeout:g} seconds") from None
+                raise ResourceFailed(f"{self._named(command)} was ended after {self.timeout:g} seconds") from None
             except BaseException:
                 _end(child, mark)
                 raise

@@ -153,7 +153,9 @@ class Inventory:
     of a host; each file is read at its first use and kept. `own` and `of_group` give the variables of a host without
     its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
     none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
-    `require_host` gives the `Host` of a name, or raises AnsibleError. `Playbook` uses the other methods.
+    `require_host` gives the `Host` of a name, or raises AnsibleError. For tasks, `layers_with_facts` gives the layers
+    of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, and
+    `names_set_by_groups_like` the variables that groups may set. `has_own` is False for a host with nothing of its own.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*
@@ -233,8 +235,9 @@ class Inventory:
         any other.
         """
         config = self.config
-        named = [("vault_password_file", one) for one in filter(None, [config.vault_password_file])]
-        for setting, one in (*named, *(("vault_identity_list", one) for one in config.vault_identity_list)):
+        named = [("vault_password_file", config.vault_password_file)] if config.vault_password_file else []
+        named += [("vault_identity_list", one) for one in config.vault_identity_list]
+        for setting, one in named:
             path = Path(one.rpartition("@")[2])
             is_below = path.resolve().is_relative_to(self.folder) and not border.is_outside(path)
             if is_below and path.is_file() and not os.access(path, os.X_OK):
@@ -301,7 +304,7 @@ class Inventory:
         """The variables of a host outside of a play, as `ansible-inventory --host` has them. Files are read at their
         first use.
 
-        raises: AnsibleError of kind "no-host", for a name that is not there
+        raises: AnsibleError of kind "no-host", for a name that is not there; "localhost" always is
         """
         found = self.require_host(name)
         magic = partial(self.magic_variables, found)

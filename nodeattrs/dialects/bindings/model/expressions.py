@@ -359,9 +359,9 @@ class Branch(_Written):
 
 @dataclass(frozen=True)
 class Lambda(_Written):
-    """A function, `|$memo, $x| { $memo + $x }`. `evaluate` returns a Python function with these parameters.
+    """A function, `|$memo, $x| { $memo + $x }`. `evaluate` returns a Python function that takes them by position.
 
-    That function raises BindingError if the number of its arguments is not the number of its parameters.
+    That function returns the value of the body. It raises BindingError for another number of arguments.
     parameters: the names of the parameters, without the `$`
     body:       the expression that gives the result; it may use variables from outside, too
     """
@@ -370,11 +370,6 @@ class Lambda(_Written):
     body: Node
 
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
-        """Returns a function that takes the parameters by position and returns the value of the body.
-
-        Called with a wrong number of arguments, it raises BindingError.
-        """
-
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):
                 raise BindingError(

@@ -144,7 +144,9 @@ class Cookbook:
 
     @cached_property
     def attribute_paths(self) -> tuple[str, ...]:
-        """The paths of all attribute files, in loading order. raises: DocumentError, for two files of one name"""
+        """The paths of all attribute files, in loading order; () for none. raises: DocumentError, as
+        `attribute_files`
+        """
         return tuple(itertools.chain(*self.attribute_files.values()))
 
     @cached_property
@@ -295,8 +297,9 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
     The default file is first. The others are sorted by path, as if each ended in `.rb`. A name is the file's own name
-    without folder and suffix. Of two files with one name, the file directly in attributes/ is taken, or else the first
-    by path. `attributes.py` beside the metadata is the default file.
+    without folder and suffix. Of several files with one name, the file directly in attributes/ is taken, or else the
+    first by path; it loads at the place of the first. `attributes.py` beside the metadata is the default file, and
+    replaces attributes/default.py.
 
     files:  paths in the cookbook
     suffix: the ending of attribute files, or several; files with other endings are ignored
@@ -308,15 +311,12 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     found: dict[str, str] = {}
     for path in paths:
         folder, _, file = path.rpartition("/")
-        if f"{folder}/".startswith("attributes/"):
-            name = _stem(file)
-            if name not in found or folder == "attributes":
-                found[name] = path
-        elif _stem(path) == "attributes":
-            found.setdefault("attributes.", path)
-    alone, default = found.pop("attributes.", None), found.pop("default", None)
-    first = alone or default
-    return {"default": first, **found} if first is not None else found
+        name = _stem(file)
+        if f"{folder}/".startswith("attributes/") and (name not in found or folder == "attributes"):
+            found[name] = path
+    alone = next((path for path in paths if _stem(path) == "attributes"), "")
+    first = found.pop("default", "")
+    return {"default": alone or first, **found} if alone or first else found
 
 
 def _stem(path: str) -> str:
