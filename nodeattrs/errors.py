@@ -662,7 +662,8 @@ class FleetError(NodeattrsError):
     """A run of a fleet that cannot go on: workers, their cluster or the store are gone, or a worker cannot take part.
 
     message, details, hint: as for `NodeattrsError`
-    kind: "worker-died", "other-repository", ...; `nodeattrs codes` lists them
+    kind: a word for the reason: "worker-died", "other-repository", ... It is not the code, but decides `code`;
+          `nodeattrs codes` lists both
     """
 
     entry = declared(

@@ -39,12 +39,15 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().add_usage(usage, [*others, *named], required, prefix)
 
     def start_section(self, heading: str | None) -> None:
-        """Begin a group of options, and note whether it is the group of shared options."""
+        """Begin the section of a group of options, and note whether it is the group of shared options.
+
+        heading: the title of the group; None: no title
+        """
         self._is_shared = heading == OUTPUT
         super().start_section(f"{heading} (docs/cli.md)" if self._is_shared else heading)
 
     def add_arguments(self, actions: Iterable[argparse.Action]) -> None:
-        """Add the options of the group that began last; of the group of shared options only the spellings."""
+        """Add options to the section that `start_section` began. The shared options get rows of spellings alone."""
         if self._is_shared:
             spellings = [self._format_action_invocation(one) for one in actions]
             self.add_text("\n".join(_rows(spellings, self._width - 2)))
@@ -52,7 +55,7 @@ class Help(argparse.RawDescriptionHelpFormatter):
             super().add_arguments(actions)
 
     def add_argument(self, action: argparse.Action) -> None:
-        """Add one option or argument."""
+        """Add one option or argument to the section, with its help text."""
         super().add_argument(action)
         if action.nargs == argparse.PARSER:
             self._action_max_length += 2  # argparse forgets that the commands are indented

@@ -28,7 +28,7 @@ AS_IT_IS = WhatIf()
 
 
 class Request(NamedTuple):
-    """The options, facts and overrides of one question. File names are texts; `place` finds them on a side.
+    """The options, facts and overrides of one question. File names are texts; `place` finds them on a `Side`.
 
     `place` returns the path that a text names, which need not exist. `named` returns the path that the option of a
     dialect names; None if the option is not given and has no default. `asking` returns a copy about one path, and
@@ -73,7 +73,7 @@ class Request(NamedTuple):
         return self._replace(about=(str(path[0]),))
 
     def placed(self, dialect: str, place: str) -> Request:
-        """A copy of the request with another value of a dialect's option."""
+        """A copy of the request with another value of a dialect's option, which then counts before the old one."""
         return self._replace(places=(*self.places, (dialect, place)))
 
     def place(self, side: Side, text: str) -> Path:
@@ -92,9 +92,10 @@ class Request(NamedTuple):
         return Path(whole) if is_outside and os.path.exists(whole) else side.top / inside
 
     def named(self, side: Side, dialect: str, default: str | None) -> Path | None:
-        """The path that the option of a dialect names. Without the option: *default* below the side's root, or None.
+        """The path that the option of a dialect names, on a side; it need not exist.
 
-        The path need not exist.
+        side:    the version of the files in which the path is
+        default: without the option, this path below the root of the side; None: the result is then None
         """
         given = dict(self.places).get(dialect)
         if given is not None:

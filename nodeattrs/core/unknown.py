@@ -42,7 +42,7 @@ class Unknown:
         return self.lines is None or path in self._above or self.line(path) is not None
 
     def line(self, path: Path) -> int | None:
-        """The line that may set *path*, or the nearest path above; else the first line that may set a path below it.
+        """The line that may set *path*, or the nearest path above; else the line of the first path in `lines` below it.
 
         None where no line is known.
         """

@@ -131,10 +131,10 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
 
 
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
-    """The losses, one for each place of a source, in the order of their first appearance.
+    """The losses, one for each source and path in it (`Overridden.place`), in the order of their first appearance.
 
-    If there are several for one place, the first one without *by_merge* is taken, or else the first one. Losses of
-    source 0, which is not a real source, are left out.
+    Of several for one place, the first one without *by_merge* is taken, or else the first one. Losses of source 0,
+    which is not a real source, are left out. () without losses.
     """
     once: dict[At, Overridden] = {}
     for lost in losses:

@@ -193,7 +193,7 @@ def read(
 
 
 def text_of(path: pathlib.Path, file: str) -> str:
-    """The text of a regular file in UTF-8. raises: DocumentError; TooMuch, for a file over the limit"""
+    """The text of a regular file in UTF-8; a byte order mark stays. raises: DocumentError; TooMuch, over the limit"""
     return decoded(content_of(path, file), file)
 
 
@@ -240,7 +240,11 @@ def standard_input() -> bytes:
 
 
 def decoded(content: bytes, file: str) -> str:
-    """The content of a file as text. file: its name in messages. raises: DocumentError, where it is no UTF-8"""
+    """The content of a file as text, of any size. A byte order mark stays: the text then begins with U+FEFF.
+
+    file:   its name in messages
+    raises: DocumentError, with the line, for a byte that is not UTF-8
+    """
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -250,7 +254,7 @@ def decoded(content: bytes, file: str) -> str:
 
 
 def parse(text: str, file: str, syntax: Syntax, budget: Budget | None = None) -> Document:
-    """Parse a text with one document.
+    """Parse a text with one document. A byte order mark is dropped. An empty text is {} or null, but in JSON an error.
 
     file:   its name in messages
     budget: limits that other texts may share (default: its own)

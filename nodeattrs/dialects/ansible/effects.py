@@ -60,7 +60,7 @@ class TaskEffects:
     files:           reads the files that include_vars names
     policy:          how maps are merged, as `hash_behaviour` says
     set_by_groups:   called with a group's name, perhaps with gaps; returns the variables that such groups may set.
-                     None: they may set any variable
+                     None as the result: any variable
     gathered:        gathered facts, level 11, the weakest first
     included:        variables of include_vars, level 18
     facts:           variables of set_fact and register, level 19
@@ -162,8 +162,9 @@ class TaskEffects:
         """Note what a task with the module set_fact, include_vars or group_by sets. It is called for each pass of a
         loop.
 
-        Nothing is noted if a condition is surely false. If it is not known whether the task runs, or what it sets, an
-        unknown layer is noted.
+        Nothing is noted if a condition is surely false, or if `delegate_facts` gives the facts to another host. An
+        unknown layer is noted if it is not known whether the task runs, or what it sets; always with `delegate_facts`.
+        A group that is not surely joined goes to `possible_groups`, with a gap for each unknown part of its name.
 
         context: the context of the task, with its conditions
         body:    the map of the task

@@ -58,9 +58,10 @@ class Playbook:
     names:     files of playbooks, relative to the inventory's folder
     plays:     in the order in which they run; plays of an imported playbook come where its import is
 
-    `tasks(host)` gives the tasks that a host reaches, in order; it is computed once for each host. `within(task, host)`
-    gives the variables of the host in one of these tasks. `task(name, host)` gives those in the first task of a name,
-    or None. `unknown(host)` gives unknown layers that may add tasks or variables.
+    `tasks(host)` gives the tasks of the plays that select a host, in order, without those that surely do not run; it is
+    computed once for each host. `within(task, host)` gives the variables of the host in one of these tasks.
+    `task(name, host)` gives those in the first task of a name, or None. `unknown(host)` gives unknown layers that may
+    add tasks or variables.
 
     raises: AnsibleError, for a file that is no playbook
     """
@@ -76,8 +77,8 @@ class Playbook:
 
     @taking(host=str)
     def tasks(self, host: str) -> list[Task]:
-        """The tasks that a host meets, in the order in which they run; handlers come last in their play. Kept for each
-        host.
+        """The tasks of the plays that select a host, in the order in which they run; handlers come last in their play.
+        Kept for each host.
 
         A task whose `when` is the literal false is left out. Other conditions count only for includes: an include that
         surely does not run gives no tasks. [] for a host that no play selects. `unknown` lists what may add tasks.
@@ -91,7 +92,7 @@ class Playbook:
 
     @taking(name=str, host=str)
     def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
-        """The variables of a host in the first task with this name that it reaches; None if it reaches no such task.
+        """The variables of a host in the first task of `tasks(host)` with this name; None without such a task.
 
         play:   only tasks of the play with this number, from 1; None: of any play
         role:   only tasks of the role with this name; None: of any role, and tasks outside of roles

@@ -276,7 +276,7 @@ class _SetVariables:
     explanations: Sequence[NodeExplanation]
 
     def to_dict(self) -> dict[str, Any]:
-        """The trace of each variable."""
+        """Host and environment, and under `variables` a list with the trace of each variable."""
         variables = [_data(one.to_dict()) for one in self.explanations]
         where = {"version": 1, "node": self.answer.host, "environment": self.answer.where}
         return {**where, "variables": variables}
@@ -300,7 +300,7 @@ class Groups:
 
     inventory: the inventory with the group
     name:      the name of the group, which exists
-    text:      the tree as Ansible prints it; `lines` splits it, and `to_dict` does not use it
+    text:      the tree as Ansible prints it, for `lines`; `to_dict` gives a flat list instead
     """
 
     inventory: Inventory
@@ -308,7 +308,7 @@ class Groups:
     text: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Each group once, depth first, with its own hosts and children."""
+        """A flat list under `groups`: each group once, depth first, with the names of its own hosts and children."""
         below = self.inventory.groups[self.name].with_descendants().items()
         groups = [{"name": name, "hosts": list(one.hosts), "children": list(one.children)} for name, one in below]
         return {"version": 1, "groups": groups}
@@ -328,7 +328,7 @@ class SettingsReport:
     config: AnsibleConfig
 
     def to_dict(self) -> dict[str, Any]:
-        """Each setting with its value and its place."""
+        """A list under `settings`: name, value, place, and whether it is followed; the value is null if it is not."""
         rows = [
             {"name": name, "value": as_json(value), "place": place, "is_followed": value is not None}
             for name, value, place in settings(self.config)

@@ -107,8 +107,10 @@ class NodeOutcome:
     """The result of one node of a fleet.
 
     name:      the node's name
-    error:     the error message; "" for a node that succeeded
-    code:      the code of the error; "" for a node that succeeded, and maybe for a failure that another worker saved
+    error:     the error message; "" for a node that succeeded. For a failure that another worker saved, the class of
+               the error and its place
+    code:      the code of the error; "" for a node that succeeded. Also "" for a failure that another worker saved, if
+               errors of that class have several codes
     revision:  the number of the saved revision; None if the fleet saves nothing, or if the node failed in this worker
     seconds:   the time of the run, without saving
     collected: what the function `collect` of `resolve` returned; None if `resolve` was given none
@@ -373,7 +375,7 @@ def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], b
 def _code_noted(noted: str) -> str:
     """The code of an error that a revision notes as "CLASS at PLACE"; "" if errors of that class have several codes.
 
-    noted: "" for a run that did not fail gives ""
+    noted: "" for a run that did not fail; the result is then ""
     """
     name = noted.partition(" at ")[0]
     entries = [one for one in codes().values() if name in (one.names[0], one.owner)] if name else []

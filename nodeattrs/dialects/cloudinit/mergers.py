@@ -593,8 +593,9 @@ def merge_many(
 ) -> dict[Any, Any]:
     """Merge configs into a new one. The first config is the strongest; with *reverse* the last one is.
 
-    Each is merged by its own definition (`merge_how`), or by `list()+dict()+str()`. The definitions are not in the
-    result. None and empty configs are skipped. Without any config the result is {}. The configs are not changed.
+    Each is merged over the weaker ones by its own definition: `merge_how`, else `merge_type`, else
+    `list()+dict()+str()`. The definitions are not in the result. None and empty configs are skipped; {} if none is
+    left. The configs are not changed.
 
     mode:   "current" is what cloud-init does, "documented" what its older manual says
     raises: CloudConfigError or MergeConflict, for an error in any of them

@@ -91,7 +91,9 @@ class InstanceData:
     def of_meta_data(cls, tree: Mapping[str, Any]) -> InstanceData:
         """Instance data from the meta-data of NoCloud: `ds.meta_data`, and in `v1` the instance id and the host name.
 
-        Any other variable is not known: `lacking` names it, and a template with it is not rendered.
+        By default `instance-id` is "nocloud" and `dsmode` is "net". The host name is the first label of
+        `local-hostname`; it is not set for an IPv4 address or another type than text. `v1` has both keys with "_" and
+        with "-". `lacking` names any other variable, and a template with it is not rendered.
         """
         meta = {"instance-id": "nocloud", "dsmode": "net", **tree}
         known = {"instance_id": str(meta["instance-id"])}
@@ -107,6 +109,7 @@ class InstanceData:
     def read(cls, path: Path) -> InstanceData:
         """Read a file: instance data in JSON, or the meta-data of NoCloud in YAML or JSON; an empty file is meta-data.
 
+        JSON with the key `instance-id` is meta-data.
         raises: CloudConfigError, for a file that cannot be read, or is anything but a map
         """
         document = read_document(path, INSTANCE_DATA)
@@ -119,7 +122,8 @@ class InstanceData:
     def lacking(self, template: str) -> str | None:
         """A variable of a template that is not known, such as "v1.region"; None where all are known.
 
-        Only instance data from meta-data have such variables; a template that is broken has none.
+        Data of `of_meta_data` know `ds.meta_data` with all below it, and the keys of `v1`, also at the top. Other data
+        know every variable. None for a broken template.
         """
         if self._is_whole:
             return None

@@ -279,6 +279,9 @@ def scope_from_arguments(
 ) -> Scope:
     """The scope of a node with the trusted facts, classifier, environment and variables that arguments name.
 
+    --environment overrides the classifier, and the classifier overrides the facts; without any it is production. --set,
+    classifier and facts override each other in the same order for variables. A --trusted file is merged over facts made
+    from the name; without it, trusted facts in the facts count.
     arguments: the arguments of a command of the dialect
     name:      the name of the node; "": the name in its facts
     given:     its facts, or the file that has them, which is read
@@ -305,7 +308,7 @@ def _set(given: Sequence[str]) -> dict[str, Any]:
 def _classified(place: Path, node: str) -> NodeFacts:
     """The answer of a classifier for a node.
 
-    place:  a file with its answer, or the program
+    place:  a file with its answer (.json, .yaml or .yml), or the program, which is run
     raises: DocumentError; UnknownLayer, where code is held back
     """
     file, message = place.as_posix(), "a classifier answers with a map"

@@ -68,7 +68,7 @@ def _changed_keys(
 ) -> tuple[list[_NewFailure], dict[str, list[str]]]:
     """(new failures, key -> the nodes on which its value is another one) under Puppet 8.
 
-    A key that fails under Puppet 7, too, is left out.
+    One failure for each error text. A key that fails under Puppet 7, too, is left out.
     """
     fails: dict[str, _NewFailure] = {}
     changes: dict[str, list[str]] = {}
@@ -112,10 +112,12 @@ def _uses(line: str, is_erb: bool) -> Iterator[tuple[str, str]]:
 
 
 def readiness_report(before: Mapping[str, Scope], after: Mapping[str, Scope], tree: Hiera) -> PlainReport:
-    """The report of the keys that fail or change under Puppet 8, with their nodes, then of the uses of legacy facts.
+    """The report of three lists: new failures under Puppet 8, keys with another value, and uses of legacy facts.
 
-    It has no lines if there are none of these. A key that fails under Puppet 7, too, is left out.
-    before, after: name -> scope under Puppet 7, and the same under Puppet 8
+    Failures with the same error text are one entry, with all keys and nodes; a changed key has its nodes. Both lists
+    are in the order in which *before* has the nodes. Uses are grouped by environment: levels and data, then code. No
+    lines if all three are empty. A key that fails under Puppet 7, too, is left out.
+    before, after: name -> scope under Puppet 7, and under Puppet 8; *after* has each name of *before*
     tree:          the tree of *before*, whose levels, data files and code are searched for legacy facts
     cost:          two lookups for each key of each node, and one look at each file
     raises:        NodeattrsError, where the keys of a node cannot be listed, or a file cannot be read

@@ -500,9 +500,10 @@ NODES_IN_MEMORY = 100
 
 
 def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
-    """The names of the documents that a query finds, sorted; [] for none. The documents are indexed in memory.
+    """The names of the documents that a query finds, sorted; [] for none.
 
-    documents: (name, document) of each node; they are read a hundred at a time
+    Each hundred documents get an index of their own in memory, which is then dropped.
+    documents: (name, document) of each node
     """
     found: list[str] = []
     # Whether a query finds a node depends on no other node.

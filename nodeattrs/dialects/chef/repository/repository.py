@@ -281,16 +281,18 @@ class Repository(Folder):
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """An item of a data bag, as a copy that the caller may change. The values of an encrypted item are secrets.
 
-        secret: the secret of an encrypted item; None: the content of the file that call or settings name
-        raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
+        secret: the secret itself, as text; None: the content of the file that `options` or else the settings name.
+                An item that is not encrypted ignores it
+        raises: BadName, DataBagItemNotFound, DocumentError, MissingExtra; CannotDecrypt, also for an item of chef-vault
         """
         return cast("dict[str, Any]", copied(self.decrypted_item(bag, item, secret)[0], LEAVES))
 
     def decrypted_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """Returns (item, locator). An encrypted item is decrypted. The item is the kept one, and must not be changed.
 
-        secret: as for `data_bag_item`. An item that was decrypted with a given secret is not kept
-        raises: as `data_bag_item`
+        secret: the secret itself, as text, and then the decrypted item is not kept; None: the content of the file that
+                `options` or else the settings name
+        raises: as `data_bag_item`; CannotDecrypt, also for an item of chef-vault, where the bag has an item ITEM_keys
         """
         tree, locator = found = self.item_as_written(bag, item)
         if not is_encrypted(tree):
@@ -308,7 +310,9 @@ class Repository(Folder):
         return decrypted(self.item_as_written(bag, item)[0], self._secret(what), what)
 
     def _secret(self, what: str) -> bytes:
-        """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
+        """The secret in the named file, without white space around it. raises: CannotDecrypt, if no file is named;
+        DocumentError
+        """
         named = os.path.abspath(self.options.secret_file) if self.options.secret_file else self._chef.secret_file
         if not named:
             hint = "name the file with its secret: --secret-file, or [chef] secret_file in nodeattrs.toml"

@@ -74,7 +74,8 @@ def apply_catalog(
 def outcome_data(outcome: Outcome) -> dict[str, Any]:
     """The result of a resource as data for JSON: reference, status, changes, errors, reasons, seconds.
 
-    The texts may contain names of files and output of commands.
+    The status is a sorted list of words, [] for a resource in order. Failed changes are left out. The texts may contain
+    names of files and output of commands.
     """
     return {
         "resource": str(outcome.ref),
@@ -97,8 +98,10 @@ def resource_counts(report: Report) -> dict[str, int]:
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
     """A short report as data for the notes of a revision. No text in it can quote a secret.
 
-    It has counts above 0, seconds, and each resource with a status: reference, status, names of changed properties. An
-    interrupted report also has `interrupted` and `not_visited`, the number of resources left.
+    `counts` has the counts above 0, and `seconds` the time. `resources` has a map for each resource with a status:
+    `resource`, `status` (a sorted list of words) and `changes`: the names of changes that were made, would be made, or
+    failed. Without such a resource there is no key `resources`. An interrupted report also has `interrupted` and
+    `not_visited`, the number of resources left.
     noop: whether resources were only compared; the report then has `noop`
     """
     noted: dict[str, Any] = {

@@ -181,7 +181,7 @@ class Field:
     default:   the value of the attribute if the word is missing; an attribute with this value is not written
     written:   True: the word is written even if the attribute has its default
     same_as:   the name of another attribute whose value is the default; "": *default* is used
-    null:      True: null is a value of its own; False: a word with null counts as missing
+    null:      True: *shape* reads null, as it does for a needed word; False: another word with null counts as missing
     refused:   True: the word is always an error, but a later step reports it; it is read, and is not in the schema
     """
 
