@@ -311,14 +311,14 @@ class TestOrder:
         ("files", "wanted"),
         [
             (["attributes/default.yaml"], {"default": ("attributes/default.yaml",)}),
-            (["attributes/a.yaml", "attributes/x/a.yaml"], {"a": ("attributes/a.yaml",)}),
+            (["attributes/a.yaml", "attributes/x/a.yaml"], {"a": ("attributes/x/a.yaml",)}),
             (["attributes/x/a.yaml", "attributes/a.py"], {"a": ("attributes/x/a.yaml", "attributes/a.py")}),
             (["attributes.py", "attributes/default.toml"], {"default": ("attributes/default.toml", "attributes.py")}),
             (["attributes.yaml", "files/a.yaml", "attributes.json"], {}),
         ],
     )
     def test_names_are_those_of_programs(self, files, wanted):
-        """Of two files of one name and kind the one directly under attributes/ counts; none beside the metadata."""
+        """Of two files of one name and kind the last one counts; none beside the metadata."""
         assert wanted == Cookbook("shop", files=tuple(files)).attribute_files
 
     @pytest.mark.parametrize("pair", list(itertools.combinations(("yaml", "json", "toml", "yml"), 2)))

@@ -98,11 +98,20 @@ def reachable(start, depends):
 
 
 class TestFiles:
-    def test_of_two_files_with_one_name_the_upper_one_counts(self):
-        """It loads where the first of them stands in the order."""
-        files = ["attributes/x.py", "attributes/sub/x.py", "attributes/t.py"]
+    @pytest.mark.parametrize(
+        ("files", "taken"),
+        [
+            (["x", "sub/x", "t"], ["x", "t"]),
+            (["a/z", "b", "c/z"], ["c/z", "b"]),
+            (["a/z", "b", "z", "zz/z"], ["zz/z", "b"]),
+            (["a.b/z", "a/z"], ["a.b/z"]),
+        ],
+    )
+    def test_of_several_files_with_one_name_the_last_one_is_taken_at_the_place_of_the_first(self, files, taken):
+        """As the real Chef 18 answers: `attribute_filenames_by_short_filename`, and the paths in order."""
+        found = attribute_files_in([f"attributes/{file}.py" for file in files])
 
-        assert list(attribute_files_in(files).values()) == ["attributes/x.py", "attributes/t.py"]
+        assert [f"attributes/{file}.py" for file in taken] == list(found.values())
 
     def test_a_default_file_in_a_sub_directory_serves_where_there_is_no_other(self):
         """As in Chef."""
@@ -115,10 +124,10 @@ class TestFiles:
         )
 
     def test_recipes_are_known_by_name(self):
-        """Those directly under recipes/; `recipe.py` beside the metadata is the default one."""
+        """Also those in a folder below recipes/; `recipe.py` beside the metadata is the default one."""
         book = Cookbook("web", files=("recipe.py", "recipes/ssl.py", "recipes/deep/x.py", "recipes/notes.md"))
 
-        assert book.recipes == {"ssl": "recipes/ssl.py", "default": "recipe.py"}
+        assert book.recipes == {"x": "recipes/deep/x.py", "ssl": "recipes/ssl.py", "default": "recipe.py"}
         assert book.recipe_file("web::ssl") == "recipes/ssl.py"
         assert book.recipe_file("web") == "recipe.py"
         with pytest.raises(RecipeNotFound, match="did you mean ssl"):

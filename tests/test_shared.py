@@ -180,11 +180,10 @@ class TestSettledFacts:
 
         assert run(known, "n1", settled=True).node["a"] == run(known, "n1").node["a"] == "clay  pottery"
 
-    def test_files_of_facts_are_settled_when_asked(self, tmp_path):
+    def test_files_of_facts_are_settled(self, tmp_path):
         file = tmp_path / "n1.json"
         file.write_text(json.dumps(TREE), "utf-8")
 
-        assert load_facts(file).settled is False
         assert load_facts(file).settled is True
 
     def test_too_many_levels_are_not_let_through(self, tmp_path):

@@ -153,15 +153,15 @@ class Cookbook:
     def recipes(self) -> dict[str, str]:
         """Name -> path of each recipe; a file `recipe.py` or `recipe.rb` beside the metadata is "default". {} for none.
 
-        If several files have one name, code is preferred to YAML, and YAML to JSON, as in Chef.
+        A recipe in a folder below recipes/ has the name of its file. If several files have one name, code is preferred
+        to YAML, and YAML to JSON, as in Chef; of several files of one kind the last one is taken.
         raises: DocumentError, for a name in Python and in Ruby
         """
         self._refuse_twins("recipes/", "recipe.")
         found: dict[str, str] = {}
         for suffixes in (recipe_data.JSON, recipe_data.YAML, _SUFFIXES):
             paths = [path for path in self.files if path.endswith(suffixes)]
-            inside = {path: path.removeprefix("recipes/") for path in paths if path.startswith("recipes/")}
-            found |= {_stem(name): path for path, name in inside.items() if "/" not in name}
+            found |= _last_by_name(path for path in paths if path.startswith("recipes/"))
             alone = [path for path in paths if _stem(path) == "recipe"]
             found |= dict.fromkeys(["default"], alone[0]) if alone else {}
         return found
@@ -297,9 +297,8 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
     The default file is first. The others are sorted by path, as if each ended in `.rb`. A name is the file's own name
-    without folder and suffix. Of several files with one name, the file directly in attributes/ is taken, or else the
-    first by path; it loads at the place of the first. `attributes.py` beside the metadata is the default file, and
-    replaces attributes/default.py.
+    without folder and suffix. Of several files with one name, the last one is taken (`_last_by_name`); it loads at the
+    place of the first. `attributes.py` beside the metadata is the default file, and replaces attributes/default.py.
 
     files:  paths in the cookbook
     suffix: the ending of attribute files, or several; files with other endings are ignored
@@ -308,15 +307,26 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     {'default': 'attributes/default.py', 'b': 'attributes/b.py'}
     """
     paths = sorted((path for path in files if path.endswith(suffix)), key=lambda path: _stem(path) + RUBY)
-    found: dict[str, str] = {}
-    for path in paths:
-        folder, _, file = path.rpartition("/")
-        name = _stem(file)
-        if f"{folder}/".startswith("attributes/") and (name not in found or folder == "attributes"):
-            found[name] = path
+    inside = [path for path in paths if path.startswith("attributes/")]
+    taken = _last_by_name(inside)
+    found = {name: taken[name] for name in map(_name_of, inside)}
     alone = next((path for path in paths if _stem(path) == "attributes"), "")
     first = found.pop("default", "")
     return {"default": alone or first, **found} if alone or first else found
+
+
+def _last_by_name(paths: Iterable[str]) -> dict[str, str]:
+    """The name of a file, without folder and suffix -> its path; of several files with one name the last one.
+
+    The order is that of a walk that sorts the files and folders of each folder together.
+    source: `filenames_by_name` of Chef's CookbookVersion, over the order of Ruby's Find
+    """
+    walked = sorted(paths, key=lambda path: f"{_stem(path)}{RUBY}".split("/"))
+    return {_name_of(path): path for path in walked}
+
+
+def _name_of(path: str) -> str:
+    return _stem(path.rpartition("/")[2])
 
 
 def _stem(path: str) -> str:
