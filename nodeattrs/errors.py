@@ -72,9 +72,10 @@ class NodeattrsError(Exception):
     kind:         a word for one of several reasons for which the class is raised; "" for a class with one reason
     may_be_there: True: the thing was not found, but an unread place may have it
     entry:        the declaration of its code; a subclass may inherit it
-    code:         the code, such as "NA0102"
+    code:         the code, such as "NA0102": of *kind* if that is a `Kind`, else of *entry*
 
-    `coded()` returns the text with the code after its first line.
+    The last four are no arguments of this class. *kind* and *may_be_there* are class attributes, which code that raises an error may
+    set on the object; *entry* is one of the class alone. `coded()` returns the text with the code after its first line.
     """
 
     entry = declared(
