@@ -74,8 +74,9 @@ class NodeattrsError(Exception):
     entry:        the declaration of its code; a subclass may inherit it
     code:         the code, such as "NA0102": of *kind* if that is a `Kind`, else of *entry*
 
-    The last four are no arguments of this class. *kind* and *may_be_there* are class attributes, which code that raises an error may
-    set on the object; *entry* is one of the class alone. `coded()` returns the text with the code after its first line.
+    The last four are no arguments of this class. *kind* and *may_be_there* are class attributes; code that raises an
+    error may set them on the object. *entry* is only set on classes. `coded()` returns the text with the code after its
+    first line.
     """
 
     entry = declared(
