@@ -72,9 +72,11 @@ class NodeattrsError(Exception):
     kind:         a word for one of several reasons for which the class is raised; "" for a class with one reason
     may_be_there: True: the thing was not found, but an unread place may have it
     entry:        the declaration of its code; a subclass may inherit it
-    code:         the code, such as "NA0102"
+    code:         the code, such as "NA0102": of *kind* if that is a `Kind`, else of *entry*
 
-    `coded()` returns the text with the code after its first line.
+    The last four are no arguments of this class. *kind* and *may_be_there* are class attributes; code that raises an
+    error may set them on the object. *entry* is only set on classes. `coded()` returns the text with the code after its
+    first line.
     """
 
     entry = declared(

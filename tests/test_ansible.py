@@ -375,6 +375,19 @@ ODD = {
         lambda read: Playbook(read, "p.yml").task("t", "web1").vars,
         "is a text, and not ['a']",
     ),
+    **{
+        f"no list of roles, but {given}": (
+            {"p.yml": f"- hosts: all\n  roles: {given}\n"},
+            lambda read: Playbook(read, "p.yml").tasks("web1"),
+            "roles is a list",
+        )
+        for given in ("false", "0", '""', "{}")
+    },
+    "dependencies that are one role": (
+        {"p.yml": "- hosts: all\n  roles: [r]\n", "roles/r/meta/main.yml": "dependencies: {role: s}\n"},
+        lambda read: Playbook(read, "p.yml").tasks("web1"),
+        "dependencies is a list",
+    ),
     "a role with a name that no disk has": (
         {"p.yml": f"- hosts: all\n  roles: [{'a' * 300}]\n"},
         lambda read: Playbook(read, "p.yml").tasks("web1"),
@@ -392,6 +405,16 @@ def test_what_is_odd_is_an_error_that_says_so(tree: Tree, files: dict[str, str],
         answer()
 
     assert shown in str(caught.value)
+
+
+def test_a_map_under_vars_prompt_is_one_prompt(tree: Tree):
+    """As a list of this one map, in ansible-core 2.19, too."""
+    read = tree({"p.yml": "- hosts: all\n  vars_prompt: {name: a, default: b}\n  tasks: [{name: t, debug: }]\n"})
+
+    unread = Playbook(read, "p.yml").task("t", "web1").trace("a").unknown
+
+    assert ["it is asked on a terminal; without a terminal it is 'b'"] == [one.claim.value.reason for one in unread]
+    assert any("p.yml:2" in str(one) and "a has no value" in str(one) for one in read.warnings)
 
 
 def test_bytes_that_are_no_text_in_a_configuration_harm_no_other_key(tree: Tree, tmp_path: Path):

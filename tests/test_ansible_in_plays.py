@@ -66,6 +66,14 @@ def test_a_variable_that_only_plays_set_names_them(run: Callable[..., Any], word
     assert (code, expected in out, err) == (0, True, "")
 
 
+@pytest.mark.parametrize("given", ["true", "3", "{a: b}"])
+def test_vars_files_that_are_no_list_are_named_as_not_read(run: Callable[..., Any], given: str):
+    code, out, _ = run("explain web1 g -i hosts", **{"bad.yml": f"- hosts: all\n  vars_files: {given}\n"})
+
+    assert code == 5
+    assert "bad.yml:2 (playbook) is broken: vars_files is a list, and may set g" in out
+
+
 def test_a_play_for_other_hosts_is_not_named(run: Callable[..., Any]):
     assert run("explain web1 p -i hosts")[0] == 1
 

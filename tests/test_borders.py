@@ -91,6 +91,7 @@ class TestFold:
         a_fold_of_maps=(lambda: Fold(({},), INSIDE), BadArgument, "Layer({...})"),
         a_fold_without_layers=(lambda: Fold(3, INSIDE), BadArgument, "the number 3"),
         a_fold_of_no_policy=(lambda: Fold((), "inside"), BadArgument, "the policy of a fold"),
+        an_opening_of_no_policy=(lambda: Fold((), INSIDE, opening="inside"), BadArgument, "of the first child of"),
         an_absent_key=(lambda: FOLDED["aple"], NoSuchAttribute, "did you mean apple?"),
         a_dotted_key=(lambda: FOLDED["apple.b"], NoSuchAttribute, "folded['a']['b']"),
         a_path_that_is_a_number=(lambda: FOLDED.explain(3), BadArgument, "a path is text, or a list of steps"),

@@ -306,7 +306,8 @@ class TestExplain:
         code, out, _ = said("explain", "nope")
 
         assert 3 == code
-        assert "nope: no answer" in out
+        assert out.startswith("nope is not set [")
+        assert out.count("nope is not set") == 1
         assert "no such key" in out
 
     def test_as_data(self, said):

@@ -20,13 +20,13 @@ from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.contract.written_sides import sides_of
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import BadName, NoRevision, NotFound
+from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
 from nodeattrs.git import Git
 from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.comparing import Part, differences
-from nodeattrs.verbs.hunks import Hunks
-from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, impact
+from nodeattrs.verbs.hunks import Hunks, Line
+from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, LineWithoutEffect, impact
 from nodeattrs.verbs.impact_report import MOST, ImpactReport, Pattern
 from tests.oracles import impact as oracle
 
@@ -514,6 +514,16 @@ class TestDialects:
 
         assert [one.subjects for one in found.groups] == [("w1",)]
 
+    def test_an_entry_of_a_classifier_is_a_map_or_null(self, compare):
+        before = {"hiera.yaml": "version: 5\n", "data/common.yaml": "port: 80\n", "enc.yaml": "w1: production\n"}
+
+        with pytest.raises(DocumentError, match="the classifier's entry for w1 is a map"):
+            compare(before, {**before, "data/common.yaml": "port: 81\n"}, Request(enc="enc.yaml"))
+
+        before["enc.yaml"] = "w1:\n"
+        found = compare(before, {**before, "data/common.yaml": "port: 81\n"}, Request(enc="enc.yaml"))
+        assert [one.subjects for one in found.groups] == [("w1",)]
+
     def test_nobody_to_ask_is_said(self, compare):
         with pytest.raises(NotFound, match="there are no nodes and no data"):
             compare({"a.txt": "1"}, {"a.txt": "2"})
@@ -851,6 +861,24 @@ class TestMarkdown:
 
         assert len(text) < MOST + 1_000
         assert re.search(r"\.\.\. and \d+ changes more, too many for a comment", text)
+
+    def test_lines_without_effect_and_notes_beyond_forty_are_counted(self):
+        line = LineWithoutEffect("nodes", Line("a.json", 1), ("a",), ("b" * 500,), 1)
+        made = Impact("one", "two", silent=[line] * 43, notes=[f"note {n}" for n in range(41)])
+
+        text = ImpactReport(made).markdown()
+
+        assert text.count("\n- `a.json:1") == 40
+        assert "\n- and 3 lines more\n" in text
+        assert text.count("…") == 40
+        assert "note 39" in text
+        assert "<sub>and 1 note more</sub>" in text
+
+    def test_its_end_has_room_beside_many_changes(self):
+        made = compare_many(400, [{"data": "x" * 900, "is_there": True}])
+        made.notes += ["x" * 1_000] * 40
+
+        assert len(ImpactReport(made).markdown()) <= MOST
 
     def test_nothing_in_it_is_markup_of_somebody_else(self):
         made = compare_many(1, [{"data": "</details><script>|`*", "is_there": True}], name="<b>_x_")

@@ -104,7 +104,6 @@ class Outcome:
     because:   if it was skipped, the references of the failed resources that it waits for
     from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
     seconds:   how long it took
-    status:    the names of its true flags, with "noop" for `would_change`
     """
 
     ref: Ref
@@ -142,14 +141,13 @@ class Report:
     outcomes:    reference -> result of each resource that is no container, in the order of visiting
     visited:     the names of all visited vertices, skipped ones included. A container has two: "begin Class[A]" and
                  "end Class[A]"; Class[Main] and Stage[main] are left out
-    received:    the number of refresh events of each target, in order
+    received:    the refresh events of each target that got some, in the order of visiting
     log:         the messages in order
     interrupted: whether Ctrl-C ended it early
     left:        after Ctrl-C, the references of the resources that were not visited
     seconds:     how long all of it took
-    ok:          whether all resources were visited, none failed and none was skipped
 
-    `with_status` lists the outcomes that have a word in their `status`.
+    `with_status("failed")` lists the outcomes with this word in their `status`.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)

@@ -111,6 +111,8 @@ class Fold:
         opening: Policy | None = None,
     ) -> None:
         _require_policy(policy, "of a fold")
+        if opening is not None:
+            _require_policy(opening, "of the first child of a fold")
         for child in _entries(children):
             if not isinstance(child, (Layer, Fold)):
                 raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")

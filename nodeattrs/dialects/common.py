@@ -114,7 +114,8 @@ class WithFacts(InRepository):
     def enc(self) -> Mapping[str, Any]:
         """Node -> its entry in the classifier's file, with keys such as `environment`; {} if no option names a file.
 
-        A file with a list of names gives each node an empty map. raises: DocumentError
+        A list of names gives each node an empty map, and so does null as an entry. raises: DocumentError, for a file
+        that cannot be read, that is neither a map nor a list, or that has an entry of another type
         """
         if not self.request.enc:
             return {}
@@ -122,7 +123,12 @@ class WithFacts(InRepository):
         tree = {str(name): {} for name in document.tree} if isinstance(document.tree, list) else document.tree
         if not isinstance(tree, dict) or not all(isinstance(name, str) for name in tree):
             raise document.error("what a classifier says is a map of nodes", hint="web1: {environment: production}")
-        return {name: one if isinstance(one, dict) else {} for name, one in tree.items()}
+        for name, one in tree.items():
+            if not isinstance(one, dict | None):
+                raise document.error(
+                    f"the classifier's entry for {name} is a map", path=(name,), hint="web1: {environment: production}"
+                )
+        return {name: one or {} for name, one in tree.items()}
 
     @cached_property
     def store(self) -> Store | None:
@@ -210,7 +216,10 @@ class WithFacts(InRepository):
         return found
 
     def environment_of(self, name: str) -> str | None:
-        """The environment of a node: of the request, else of the classifier's file, else of its facts; else None."""
+        """The environment of a node: of the request, else of the classifier's file, else of its facts; else None.
+
+        In the classifier's file it counts only if it is a text.
+        """
         given = self.enc.get(name, {}).get("environment")
         last = self._fleet[name].environment if name in self._fleet else None
         return self.request.environment or (given if isinstance(given, str) else last)

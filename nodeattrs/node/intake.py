@@ -246,11 +246,13 @@ def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSO
 
 
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make a copy of *tree* the whole content of a component's (lower) slot, without history.
+    """Make a copy of *tree* the whole content of a slot, without history.
 
-    Unknown layers of the slot are forgotten; writers that refer to the old content keep it to themselves.
-    locator: gives the origin of each value
-    raises:  BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed
+    Unknown layers of the slot are forgotten. Writers that were made before go on with a copy of the old content: what
+    they write no longer reaches the node.
+    component: has the slot; of two slots, the lower one (the attribute file's) is replaced
+    locator:   gives the origin of each value
+    raises:    BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed
     """
     ledger = component.ledger
     with ledger.lock:

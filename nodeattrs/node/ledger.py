@@ -1,8 +1,8 @@
 """The fifteen trees of a node, their merged view, and the history of overwritten values.
 
-Every change of a node goes through the ledger. A write changes a map in place. The map keeps the replaced value with
-the number of the *version* that was read last, for views of this version and of earlier ones
-(docs/decisions/0004). Values that were overwritten or erased, and values that an `unless` did not set, go into the
+Every change of a node goes through the ledger. A write changes a map in place. Views that were made before must still
+show the old value. So the map keeps it, with the number of the last *version* that was read (docs/decisions/0004).
+Values that were overwritten or erased, and values that an `unless` did not set, go into the
 history. Components and writers are not known here: a slot is a number from 1 to 15.
 """
 
@@ -55,7 +55,8 @@ class Ledger(dict[Any, Any]):
     rules:      rules for paths, which replace Chef's there
     early:      whether the current setter writes the attribute file's slots (`setters.EARLY`)
     serial:     rises with every change
-    settled:    top-level facts that never change; an entry of slot 15 that is the same object as here was not copied
+    settled:    top-level facts that the node shares with its caller and that never change. A snapshot need not copy a
+                fact while slot 15 has the same object as here
     looks:      where reads of facts are noted; None: nowhere
     """
 

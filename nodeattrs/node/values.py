@@ -294,7 +294,8 @@ class Secrets:
     `wrapped` changes maps and lists in place, and returns the value, or for a secret scalar a Sensitive. `may_be_in` is
     False if no secret can be in a tree.
 
-    The constructor takes texts ("db.password") or steps. raises: BadArgument, for anything but a list of paths
+    The constructor takes any iterable of paths, each a text ("db.password") or steps. raises: BadArgument, for one
+    text, for a value that is not iterable, and for a path that is not spelled right
 
     paths: the paths as steps; the step "*" stands for any. Everything below a path is secret, too. (): nothing is
            secret
@@ -303,7 +304,7 @@ class Secrets:
     __slots__ = ("paths",)
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
-        if type(paths) not in (tuple, list) and (isinstance(paths, str) or not isinstance(paths, Iterable)):
+        if isinstance(paths, str) or not isinstance(paths, Iterable):
             raise wrong_argument("what is sensitive", "a list of paths", paths, 'write ["db.password"]')
         self.paths: tuple[Path, ...] = tuple(
             _parsed(path) if isinstance(path, str) else as_path(path) for path in paths

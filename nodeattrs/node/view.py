@@ -164,10 +164,10 @@ class Version:
         self.is_old = False
 
     def reading(self, kind: str, path: Path) -> AbstractContextManager[object]:
-        """A context manager for one read of the maps, which holds the lock. It notes the read as a look, if looks are
-        noted.
+        """A context manager for one read of the maps, which holds the lock.
 
-        Reads of a `WatchedMap` inside the block are not noted again.
+        If looks are noted, this call notes one, before the block is entered. Reads of a `WatchedMap` inside the block
+        are not noted again.
         kind: of the look (`core.looks`)
         path: what is read
         """

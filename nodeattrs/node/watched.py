@@ -59,11 +59,12 @@ def name_of(node: Attributes) -> str:
 
 
 def note_overlaps(node: Attributes) -> None:
-    """Note a look at all facts below each top-level key that is also set in a slot other than 15, the facts.
+    """Note a look at the whole fact of each top-level key that a slot other than 15, the facts, has.
 
-    Does nothing if looks are not noted.
+    A key without such a fact is noted, too: a node that has the fact merges the key with it, and has another answer.
+    Slot 15 is not read. Does nothing if looks are not noted.
     """
-    ledger = node._ledger
-    if ledger.looks is not None:
-        for key in dict.fromkeys(chain.from_iterable(ledger.trees[:-1])):
-            ledger.looks.note(TREE, (key,))
+    looks = looks_of(node)
+    if looks is not None:
+        for key in dict.fromkeys(chain.from_iterable(node._ledger.trees[:-1])):
+            looks.note(TREE, (key,))

@@ -608,8 +608,8 @@ class FullWriter(_PathWriter):
     Scalars and lists in the way are replaced by maps. Also callable: `node.default_full("a", "b", 1)` stores the last
     argument and returns it. A subscript creates nothing.
 
-    before: called with the path before the store; None: nothing is called. `force_default_full` and
-            `force_override_full` remove the path from all components of their level with it
+    before: called with the path before the store; None: nothing is called. In `force_default_full` and
+            `force_override_full` this function removes the path from all components of the level
     raises: BadArgument, without a path
     """
 

@@ -275,7 +275,10 @@ def _text(operand: Operand) -> str:
 
 
 def query_text(query: Query) -> str:
-    """A query as text in Puppet's language; `parsed_query` returns the same query for it."""
+    """The condition of a collector in Puppet's language, without `<|` and `|>`; each `and` and `or` is in brackets.
+
+    `parsed_query` returns the same query for it.
+    """
     word, left, right = query
     if word in ("and", "or"):
         return f"({query_text(left)} {word} {query_text(right)})"

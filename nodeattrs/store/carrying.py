@@ -65,6 +65,7 @@ def export_lines(
 def record_of(saved: Saved, with_revision: bool) -> JsonMap:
     """The record of a saved node for an export: document, snapshot and notes.
 
+    The snapshot is None for a node without one, which has only Chef's document.
     with_revision: True: also the number and the time of the revision, if they are known
     """
     record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}

@@ -149,9 +149,6 @@ class SavedNode:
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     versions:  gives the files of the repository, to find the causes of values
-    note:      a remark for the user, such as that origins are not known; "" for none
-    node:      the whole node; raises DocumentError if the node is damaged
-    normal:    another node, for the next run, with only name, environment, run-list and normal attributes
     """
 
     def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:
@@ -159,7 +156,7 @@ class SavedNode:
 
     @property
     def note(self) -> str:
-        """A remark for the user, such as that origins are not known; "" for none."""
+        """The `note` of *saved*: a remark for the user, such as that origins are not known; "" for none."""
         return self.saved.note
 
     @cached_property
@@ -171,7 +168,8 @@ class SavedNode:
     def normal(self) -> Node:
         """The node with only name, environment, run-list and normal attributes: the start of the next run.
 
-        The rest of the snapshot is not restored. Another object than `node`. raises: DocumentError, if it is damaged
+        It is another object than `node`, and the rest of the snapshot is not restored. If the snapshot cannot be
+        filtered, it is `node` itself. raises: DocumentError, if the node is damaged
         """
         saved = self.saved
         if saved.snapshot is None:

@@ -26,6 +26,8 @@ from nodeattrs.verbs.impact import NOT_READ, ChangeGroup, DialectAnswers, Impact
 _SHOWN, _LISTED = 6, 40
 """The most names of subjects in text, and in Markdown."""
 _WIDEST = 70
+_LONGEST = 400
+"""The most characters of one line without effect, and of one note, in Markdown."""
 _OPEN = 20
 """The number of changes in a comment that are not behind the fold "... more"."""
 _PAGES = (".md", ".rst", ".adoc", ".txt")
@@ -242,10 +244,12 @@ class ImpactReport:
     def markdown(self) -> str:
         """The impact as Markdown for a comment on a pull request: a fold for each group.
 
-        Groups beyond 60,000 characters are only counted; the lines without effect, and the notes, end after 40.
+        Groups that would exceed 60,000 characters are only counted, and so are lines without effect and notes after the
+        first 40. A line or note of more than 400 characters ends with "…".
         """
         parts = [f"**{in_code(self.found.before)} → {in_code(self.found.after)}**: {self._counted()}", ""]
-        blocks = [*self._blocks(MOST - sum(map(len, parts)) - 2_000)]
+        end = [*self._silent_lines(), *self._notes(), ""]
+        blocks = [*self._blocks(MOST - sum(len(one) + 1 for one in (*parts, *end)) - 200)]
         parts += blocks[:_OPEN]
         if len(blocks) > _OPEN:
             more = blocks[_OPEN:]
@@ -253,11 +257,23 @@ class ImpactReport:
         left = len(self.found.groups) - len(blocks)
         if left:
             parts += [f"... and {counted(left, 'change')} more, too many for a comment", ""]
-        if self.found.silent:
-            rows = [f"- {in_code(_without_effect(one))}" for one in self.found.silent[:_LISTED]]
-            parts += ["<details><summary>lines that change nothing</summary>", "", *rows, "", "</details>", ""]
+        return "\n".join([*parts, *end])
+
+    def _silent_lines(self) -> Iterator[str]:
+        """Yield the fold of the lines without effect; nothing without such lines."""
+        silent = self.found.silent
+        if silent:
+            yield from ("<details><summary>lines that change nothing</summary>", "")
+            yield from (f"- {in_code(cut(_without_effect(one), _LONGEST))}" for one in silent[:_LISTED])
+            if len(silent) > _LISTED:
+                yield f"- and {counted(len(silent) - _LISTED, 'line')} more"
+            yield from ("", "</details>", "")
+
+    def _notes(self) -> Iterator[str]:
         notes = [text for text in (*self._done(), *self.found.notes) if text]
-        return "\n".join([*parts, *(f"<sub>{plain(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
+        yield from (f"<sub>{plain(cut(text, _LONGEST))}</sub>  " for text in notes[:_LISTED])
+        if len(notes) > _LISTED:
+            yield f"<sub>and {counted(len(notes) - _LISTED, 'note')} more</sub>  "
 
     def _blocks(self, room: int) -> Iterator[str]:
         """Yield the fold of each change, until they exceed *room* characters."""

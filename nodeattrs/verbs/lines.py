@@ -89,10 +89,9 @@ class Account(NamedTuple):
 
     dialect: the dialect of the subject
     kind:    the sort of value: "attribute", "resource", "key", ...
+    path:    the steps to the value
     value:   the value that the subject has, as one line of JSON
-    setters: the sources, the winner first
-
-    `name` is the path as text.
+    setters: the sources, the winner first, and elements of lists last
     """
 
     dialect: str
@@ -108,7 +107,7 @@ class Account(NamedTuple):
 
     @property
     def winner(self) -> Setter | None:
-        """The setter whose value, or a part of it, the subject has; None where an unknown layer may decide."""
+        """The first setter that `is_read`; None if no setter is."""
         return next((one for one in self.setters if one.is_read), None)
 
 

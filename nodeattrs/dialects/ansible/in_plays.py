@@ -309,8 +309,6 @@ class PlaceInPlays:
     level:             the number of the precedence level
     plays:             name of a playbook -> the numbers of its plays that reach the line
     has_unknown_hosts: whether the hosts of one of these plays are not known
-
-    `where` names the plays in words.
     """
 
     origin: Origin
@@ -321,7 +319,10 @@ class PlaceInPlays:
 
     @property
     def where(self) -> str:
-        """The plays in words, such as "site.yml plays 2 to 4 and upgrade.yml play 1", with a note on unknown hosts."""
+        """The plays in words: "site.yml plays 2 to 4, 7 and upgrade.yml play 1".
+
+        If hosts are not known, " (for which hosts is not known)" is at the end.
+        """
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
         return " and ".join(found) + (" (for which hosts is not known)" if self.has_unknown_hosts else "")
 
@@ -444,8 +445,13 @@ class _Plays:
     def _variables_of_play(self, play: Play) -> Iterator[_LayerAtLevel]:
         for plan in play.vars():
             yield from ((layer, 12) for layer in ([plan] if isinstance(plan, Layer) else plan.layers()))
-        given = play.body.get("vars_files") or []
-        for entry in [given] if isinstance(given, str) else given:
+        given = play.body.get("vars_files")
+        try:
+            entries = [given] if isinstance(given, str) else play.entries("vars_files")
+        except AnsibleError as error:
+            entries = []
+            yield _broken_file("playbook", error, play.document.file, 14), 14
+        for entry in entries:
             for name in entry if isinstance(entry, list) else [entry]:
                 for folder in (play.folder / "vars", play.folder):
                     yield from self._vars_file(folder, str(name), play)

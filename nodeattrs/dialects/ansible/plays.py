@@ -56,10 +56,10 @@ class Play:
     patterns: the patterns of its hosts; None if `hosts` has a template whose value is not known
     missing:  why the patterns are not known; "" if they are known
 
-    `vars` gives the layers of level 12. `entries` gives the list under a key of the body: [] without the key; it raises
-    AnsibleError for another type. `error` returns an error with a line, for the caller to raise. `name` is its name, or
-    else its hosts. `collections` has the collection that contains the file, as a tuple of one name, or is (); it is not
-    the key `collections` of the body.
+    `vars` gives the layers of level 12. `entries` gives the list under a key of the body: [] without the key or for
+    null; it raises AnsibleError for another type. `error` returns an error with a line, for the caller to raise. `name`
+    is its name, or else its hosts. `collections` has the collection that contains the file, as a tuple of one name, or
+    is (); it is not the key `collections` of the body.
     """
 
     number: int
@@ -101,8 +101,10 @@ class Play:
         return as_one_fold([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
-        """The list under a key; [] if it is missing or empty. raises: AnsibleError, if it is not a list"""
-        found = self.body.get(key) or []
+        """The list under a key; [] if it is missing or null. raises: AnsibleError, for anything else"""
+        found = self.body.get(key)
+        if found is None:
+            return []
         if not isinstance(found, list):
             raise self.error(WRONG_SHAPE, f"{key} is a list", key)
         return found
@@ -204,16 +206,18 @@ def _patterns(play: Play, inventory: Inventory) -> tuple[tuple[str, ...] | None,
 def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
     """The layers of level 13: one unknown layer for each variable of `vars_prompt` that `-e` does not set. [] for none.
 
-    Each gives a warning in *inventory*. The reason names the default, which Ansible uses without a terminal. An entry
-    without a name is skipped.
+    Each gives a warning in *inventory*. The reason names the default, which Ansible uses without a terminal. A map in
+    place of the list is one entry. An entry without a name is skipped.
 
-    raises: AnsibleError, if `vars_prompt` is not a list, or a name is a map or a list
+    raises: AnsibleError, if `vars_prompt` is neither a list nor a map, or a name is a map or a list
     """
     given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
     found = []
-    for index, entry in enumerate(play.entries("vars_prompt")):
+    alone = play.body.get("vars_prompt")
+    is_map = isinstance(alone, dict)
+    for index, entry in enumerate([alone] if is_map else play.entries("vars_prompt")):
         name = entry.get("name") if isinstance(entry, dict) else None
-        at = "vars_prompt", index
+        at: Steps = ("vars_prompt",) if is_map else ("vars_prompt", index)
         if isinstance(name, (dict, list)):
             raise play.error(WRONG_SHAPE, f"`name` is a text, and not {name!r}", *at)
         if name is None or name in given:
@@ -230,7 +234,8 @@ def layers_of_vars_files(play: Play, inventory: Inventory, look_up: Callable[[st
     """The layers of level 14: one for each entry of `vars_files` whose file exists and is not empty. [] for none.
 
     An entry whose name has a template without a known value gives an unknown layer and a warning. A file that does not
-    exist gives only a warning. Of an entry that is a list, the first file that exists counts.
+    exist gives only a warning. Of an entry that is a list, the first file that exists counts. A text in place of the
+    list is one entry.
 
     look_up: called with the name of a variable, returns its value for a file's name; ABSENT if it has none
     raises:  AnsibleError, for a file that is broken

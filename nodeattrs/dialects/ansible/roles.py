@@ -333,7 +333,9 @@ def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator
 def _dependencies(meta: Document) -> Iterator[RoleEntry]:
     """The entries under `dependencies`. raises: AnsibleError"""
     entries = meta.tree.get("dependencies") or []
-    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+    if not isinstance(entries, list):
+        raise error_at(meta, ("dependencies",), WRONG_SHAPE, "dependencies is a list")
+    for index, entry in enumerate(entries):
         yield replace(role_entry(entry, meta, ("dependencies", index)), depends=True)
 
 

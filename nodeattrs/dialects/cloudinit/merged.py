@@ -60,12 +60,13 @@ class Merged:
     rules:   the settings of `merge`; None for merged layers
     sources: the parts as `merge` unpacked them, before templates were rendered; () for merged layers
 
+    Secrets are not masked; `masked` makes a copy for printing.
     `config` is a copy of the result, or None if no part has a config. `value` is the same, but {} instead of None.
-    `text` is the file that cloud-init writes; "" without a config. `ok` is True if no part was rejected or failed.
-    `warnings` is computed at its first use, and `place_of` finds the line of a warning. `changes` yields what each part
-    changed.
+    `text` is the file that cloud-init writes, with comments that name the parts. `ok` is True if no part was rejected
+    or failed. `warnings` is computed at its first use, and `place_of` finds the line of a warning. `definition_origin`
+    finds the line of a part's merge definition. `changes` yields what each part changed.
     `trace`, `origins`, `causes` and `explain` take a path. If no part set the path they give an empty trace, (), () and
-    a text that says so.
+    a text that says so. They apply the operations of patches again, and raise TooMuch beyond the limit on steps.
 
     >>> from nodeattrs.dialects.cloudinit.userdata import merge
     >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
@@ -169,7 +170,7 @@ class Merged:
         return Claim(setting.path, value, setting.source, self._locator(setting.source).at(setting.own))
 
     def definition_origin(self, number: int) -> Origin | None:
-        """The place of a part's merge definition, in its body or in a header; None for a part without its own.
+        """The line of a part's own merge definition; the whole part if a header has it. None without a definition.
 
         number: the number of the part, from 1
         """

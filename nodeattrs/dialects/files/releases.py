@@ -219,12 +219,13 @@ def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Or
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:
     """The layers of values that the file of a release has itself, as a map or as a text in YAML.
 
-    [] for any other value, such as null. A text that is no YAML is one unknown layer.
+    [] for any other value, such as null. A text that is no YAML is one unknown layer. Encrypted values become secrets,
+    in *value* itself if it is a map.
 
     path: the path of *value* in the document
     name: the name of the release, in explanations
-    mark: the beginning of a template, such as "{{"; texts that contain it give one more layer, an unknown one. "": no
-          text is a template
+    mark: the beginning of a template, such as "{{". If texts or keys in the values contain it, an unknown layer that
+          may set their paths comes after the layer of the values. "": nothing is a template
     """
     if isinstance(value, str):
         return _of_text(document, value, path, name, mark)

@@ -445,8 +445,8 @@ class LoadedTree:
         """Read every data file of every environment. Returns (the number of files, the errors); (0, []) for no files.
 
         A file that several environments share is read and counted once. Without folders of environments, the
-        environment is "production". It raises nothing for a fault. Faults that do not stop reading are in `warnings`
-        afterwards.
+        environment is "production". An environment whose files cannot be listed gives one error, and its files are not
+        counted. Faults that do not stop reading are in `warnings` afterwards.
         """
         files: set[str] = set()
         faults: list[NodeattrsError] = []

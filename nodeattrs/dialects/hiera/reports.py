@@ -16,6 +16,7 @@ from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
+from nodeattrs.dialects.hiera.errors import KeyNotFound
 from nodeattrs.dialects.hiera.explain import Explanation, SearchedLocation, UnknownLevel
 from nodeattrs.dialects.hiera.strategies import strategy_of
 from nodeattrs.dialects.hiera.variables import Needed
@@ -113,18 +114,30 @@ class ExplainReport(NamedTuple):
     def lines(self, screen: Screen) -> Iterator[str]:
         """Yield each explanation: the value, the strategy, the places searched, and the line of each leaf.
 
-        At most 12 leaves are shown.
+        At most 12 leaves are shown. Without a value, the first line is "KEY is not set" with its code, or "KEY: no
+        answer" if the lookup failed for another reason.
         """
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
-            head = f"{one.key} = {shown(one.value)}" if one.found else f"{one.key}: no answer"
-            yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
+            yield screen.paint(cut(printable(_head(one)), max(screen.width, 40)), "strong")
             for block in _blocks(one):
                 yield from _block(block, screen)
             if self.with_causes and (causes := one.causes()):
                 yield "  because of"
                 yield from _block([(cause.what, _place(cause.origin)) for cause in causes], screen)
+
+
+def _head(one: Explanation) -> str:
+    if one.found:
+        return f"{one.key} = {shown(one.value)}"
+    return _absent(one) or f"{one.key}: no answer"
+
+
+def _absent(one: Explanation) -> str | None:
+    """The sentence "KEY is not set" with its code; None for any other error."""
+    is_absent = isinstance(one.error, KeyNotFound) and one.error.message == f"{one.key} is not set"
+    return one.error.coded().splitlines()[0] if one.error is not None and is_absent else None
 
 
 Block = str | list[tuple[str, ...]]
@@ -136,7 +149,7 @@ _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file
 
 def _blocks(one: Explanation) -> Iterator[Block]:
     if one.error is not None:
-        yield from (f"  {line}" for line in one.error.coded().splitlines())
+        yield from (f"  {line}" for line in one.error.coded().splitlines()[1 if _absent(one) else 0 :])
     if one.found and one.found_in != "data":
         yield f"  given by {one.found_in} of the call"
     yield f"  strategy   {strategy_of(one.strategy)}, from {_chosen_by(one)}"

@@ -1,8 +1,8 @@
 """Search the layers of a tree for a key, for one scope: a node in an environment, with its variables.
 
-A search is three foldings inside each other: the locations of an entry, the entries of a layer, and the layers. Each
-merges pairwise, from the top down. `hierarchies` reads files, and `strategies` merges values. An explanation is the
-same search by a `Recorder`, which numbers what it folds.
+A search merges three times: the values at the locations of an entry, then the entries of a layer, then the layers.
+Each merge begins with the strongest value. `hierarchies` reads files, and `strategies` merges values. An explanation
+is the same search by a `Recorder`, which numbers the values.
 """
 
 from __future__ import annotations
@@ -359,7 +359,7 @@ class BaseScope:
     a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
     other than `first`. `known_keys` lists the keys of all files; [] for none. `is_set` is False for a variable that is
     null or empty. `module_with_data` gives None for a module without a hiera.yaml, `default_hierarchy` None for a
-    hiera.yaml without one. `look` computes one thing that `looks` noted, for this node.
+    hiera.yaml without one. `look` takes a look that another scope has noted, and returns its result in this scope.
     """
 
     def __init__(

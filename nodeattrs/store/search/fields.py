@@ -1,8 +1,9 @@
-"""The values that search finds a node with, from its document: two merged trees, divided into parts and entries.
+"""Compute the values of a node that a search looks at, from its document.
 
 Chef searches another merge than a node reads. In Chef's merge of default, normal, override and automatic, lists unite,
-and null replaces nothing. Terms that only nodeattrs has search the tree that the node reads. Both trees are merged from
-the four levels of the document, under its rules for paths. The module knows neither queries nor the index.
+and null replaces nothing. Search terms that Chef lacks look into the tree that the node reads. Both trees are merged
+from the four levels of the document, under its rules for paths. An `IndexPart` is a piece of the two trees, and a
+`SearchEntry` one value in it. The module knows neither queries nor the index.
 """
 
 from __future__ import annotations
@@ -299,8 +300,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
     """Field -> texts of its scalar values, each once: the document as Chef flattens it for search.
 
-    A value is in two fields: all keys joined by "_", and the last key alone. Elements of a list are only in the field
-    with all keys.
+    A scalar is in two fields: all keys joined by "_", and the last key alone. Scalars in a list are only in the first.
+    A map in a list gives fields like any map. The text of true is "true", the text of null "".
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

@@ -201,8 +201,8 @@ def chain_of(links: Iterable[Any]) -> Chain:
     """The chain of a dependency, with canonical references.
 
     links:  references and arrows in turn, such as `["Sql[one]", "->", ["Web[a]", "Web[b]"]]`. The first and the last
-            one are a reference or a list of references; there is at least one arrow
-    raises: BindingError ("syntax", "bad-type")
+            one are a reference or a list of references; there is at least one arrow, "->" or "~>"
+    raises: BindingError: "syntax" for another arrow or a missing reference, "bad-type" for a text that is no reference
     """
     chain: list[tuple[str, ...] | str] = []
     for index, link in enumerate(links):

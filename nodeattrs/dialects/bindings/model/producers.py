@@ -396,7 +396,11 @@ class Custom(_OfClass):
 
 @dataclass(frozen=True)
 class ProducerObject(_OfClass):
-    """A producer whose product is a custom `Producer` object itself; `NamedProducer` asks that object for values."""
+    """A producer that makes a custom `Producer` object. The product is this object, and not one of its values.
+
+    A `NamedProducer` looks the object up and calls its `produce`. If the object has no `produce`, this producer raises
+    BindingError ("type-mismatch").
+    """
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
         return _checked(self._made(scope, given), self.of)
@@ -545,16 +549,16 @@ class Query(Producing):
 
 @dataclass(frozen=True)
 class Attribute(Producing):
-    """A producer of one attribute of another producer's product: how an instance or a query fills a parameter.
+    """A producer of one attribute of an object: how an instance or a query fills a parameter.
 
-    If *of* is a Query, it must find exactly one instance, unless *select* picks one. If it is a Ref, the instance with
-    this reference has the attribute. `produce` raises BindingError if the object or the attribute is missing, unless
-    *optional* is set.
-    of:       the other producer
+    A Query gives the instance that it finds as the object. A Ref gives the instance with this reference; for `Class[x]`
+    or a type alone, else the value bound to that type. Any other producer gives its product. `produce` raises
+    BindingError if the object is missing, or if the attribute is missing or None.
+    of:       the producer that gives the object
     name:     the name of the attribute, or the key of a map
-    select:   the option `select_result`: a function, or its name, that is called with the references that were found
-              and returns one of them; None: several instances are an error
-    optional: True: the product is None if the object or the attribute is missing
+    select:   the option `select_result`: a function, or its name. If a Query finds two or more instances, it is called
+              with their references and returns one of them; None: several instances are an error
+    optional: True: the product is None where the object or the attribute is missing
     """
 
     of: Producing

@@ -69,7 +69,7 @@ _Thing = TypeVar("_Thing")
 NOTES: frozenset[str] = frozenset(
     {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
 )
-"""The kinds of findings that are shown as notes. Most of them name what was not read."""
+"""The kinds of findings that are shown as notes. Most of them name what was not read. None of them is in `SAFE`."""
 
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """Files and folders, at the root of a repository or of a cookbook, that name cookbooks to be fetched."""
@@ -98,9 +98,10 @@ class RepositoryCheck:
 
 
 def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
-    """Check a repository; yields a CheckedFiles for each kind of document. The first has all findings.
+    """Check a repository; yields a CheckedFiles for each kind of document.
 
-    Roles and environments in Python run if code may run. raises: NotFound, for a missing folder
+    The first has all findings, and the function that makes fixes. The others have only a number of documents. Roles and
+    environments in Python run if code may run. raises: NotFound, for a missing folder
     """
     repository = Repository(folder)
     came = checked(repository, may_run())
@@ -108,8 +109,7 @@ def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
     found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
 
     def fixed(wanted: Container[Finding]) -> Sequence[Fix]:
-        safe = (one for one in came.warnings if one.kind in SAFE)
-        chosen = [one for one in safe if finding_of(one, "warning") in wanted]
+        chosen = [one for one in came.warnings if one.kind in SAFE and finding_of(one, "warning") in wanted]
         return fixes(repository.root, chosen, repository.config.sensitive)
 
     (first, total), *others = came.looked.items()

@@ -113,9 +113,10 @@ class CookbookPaths:
         """The folder of a cookbook; None if it is not found.
 
         It is the first of these: the repository itself; a folder of that name; the newest version of that name by the
-        metadata of folders; the folder that a Berksfile, Cheffile or Policyfile names.
-        lock:        accept only a folder that fits this lock; None: any
-        constraints: prefer a folder whose version meets all of them. They are ignored if no version does
+        metadata of folders; without a lock, the folder that a Berksfile, Cheffile or Policyfile names.
+        lock:        accept only a folder that fits this lock; None: any. A lock with a source and no version gives the
+                     folder *source*; its name is not compared
+        constraints: take the first of these whose version meets all of them. They are ignored if no version does
         """
         if lock is not None and lock.source and not lock.version:  # a Policyfile without a lock names the folder
             return next((one.path for one in self._in_source(lock)), None)
