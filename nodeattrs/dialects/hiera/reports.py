@@ -131,13 +131,9 @@ class ExplainReport(NamedTuple):
 def _head(one: Explanation) -> str:
     if one.found:
         return f"{one.key} = {shown(one.value)}"
-    return _absent(one) or f"{one.key}: no answer"
-
-
-def _absent(one: Explanation) -> str | None:
-    """The sentence "KEY is not set" with its code; None for any other error."""
-    is_absent = isinstance(one.error, KeyNotFound) and one.error.message == f"{one.key} is not set"
-    return one.error.coded().splitlines()[0] if one.error is not None and is_absent else None
+    if isinstance(one.error, KeyNotFound):  # it begins with "KEY is not set"
+        return one.error.coded().splitlines()[0]
+    return f"{one.key}: no answer"
 
 
 Block = str | list[tuple[str, ...]]
@@ -149,7 +145,8 @@ _OUTCOMES = {"found": "found", "no_key": "no such key", "no_file": "no such file
 
 def _blocks(one: Explanation) -> Iterator[Block]:
     if one.error is not None:
-        yield from (f"  {line}" for line in one.error.coded().splitlines()[1 if _absent(one) else 0 :])
+        lines = one.error.coded().splitlines()
+        yield from (f"  {line}" for line in (lines[1:] if isinstance(one.error, KeyNotFound) else lines))
     if one.found and one.found_in != "data":
         yield f"  given by {one.found_in} of the call"
     yield f"  strategy   {strategy_of(one.strategy)}, from {_chosen_by(one)}"
