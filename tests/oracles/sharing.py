@@ -342,8 +342,11 @@ def edited(files: Files, rand: random.Random) -> Files:
 
 
 def said(found: Impact) -> Any:
-    """All that an impact says, but for how it was found."""
-    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0) for one in found.dialects]
+    """All that an impact says, but for how it was found.
+
+    A subject that fails early reads fewer files than one that shares its reads; `both` may count it or not.
+    """
+    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0, both=0) for one in found.dialects]
     return replace(found, dialects=asked)
 
 
@@ -403,7 +406,7 @@ def _values(question: Question) -> Any:
 
 
 def _first_difference(one: Impact, other: Impact) -> str:
-    for name in ("groups", "silent", "notes", "asked", "files", "unread"):
+    for name in ("groups", "silent", "notes", "dialects", "files", "unread"):
         its = getattr(said(one), name), getattr(said(other), name)
         if its[0] != its[1]:
             lost = [str(a)[:400] for a in its[0] if a not in its[1]], [str(a)[:400] for a in its[1] if a not in its[0]]
