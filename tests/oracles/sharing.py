@@ -25,6 +25,7 @@ from typing import Any
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
 from nodeattrs.verbs.values import matrix
 from nodeattrs.verbs.where import where
@@ -388,8 +389,16 @@ def _compared(
             Question(sides[1], Request(), {"place": None, "key": key, "no_sharing": one}, dialects)
             for one in (False, True)
         ]
-        wrong += [] if said_by(asked[0]) == said_by(asked[1]) else [f"{verb}: {key}"]
+        wrong += [] if _answer_or_error(said_by, asked[0]) == _answer_or_error(said_by, asked[1]) else [f"{verb}: {key}"]
     return wrong, sum(one.shared for one in found[0].dialects), sum(one.known for one in found[0].dialects)
+
+
+def _answer_or_error(said_by: Callable[[Question], Any], question: Question) -> Any:
+    """What a verb says, or the text of its error: an edit may break a file that every answer needs."""
+    try:
+        return said_by(question)
+    except NodeattrsError as error:
+        return str(error)
 
 
 def _lines(question: Question) -> Any:
