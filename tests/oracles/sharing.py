@@ -389,7 +389,8 @@ def _compared(
             Question(sides[1], Request(), {"place": None, "key": key, "no_sharing": one}, dialects)
             for one in (False, True)
         ]
-        wrong += [] if _answer_or_error(said_by, asked[0]) == _answer_or_error(said_by, asked[1]) else [f"{verb}: {key}"]
+        answers = [_answer_or_error(said_by, one) for one in asked]
+        wrong += [] if answers[0] == answers[1] else [f"{verb}: {key}"]
     return wrong, sum(one.shared for one in found[0].dialects), sum(one.known for one in found[0].dialects)
 
 
