@@ -297,8 +297,9 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
     """The attribute files among the files of a cookbook, in loading order: name -> path; {} for none.
 
     The default file is first. The others are sorted by path, as if each ended in `.rb`. A name is the file's own name
-    without folder and suffix. Of several files with one name, the last one is taken (`_last_by_name`); it loads at the
-    place of the first. `attributes.py` beside the metadata is the default file, and replaces attributes/default.py.
+    without folder and suffix. Of several files with one name, the last one is taken: `zz/z.py` before `z.py`, and this
+    before `a/z.py`. It loads at the place of the first. `attributes.py` beside the metadata is the default file, and
+    replaces attributes/default.py.
 
     files:  paths in the cookbook
     suffix: the ending of attribute files, or several; files with other endings are ignored
@@ -318,7 +319,7 @@ def attribute_files_in(files: Iterable[str], suffix: str | tuple[str, ...] = ".p
 def _last_by_name(paths: Iterable[str]) -> dict[str, str]:
     """The name of a file, without folder and suffix -> its path; of several files with one name the last one.
 
-    The order is that of a walk that sorts the files and folders of each folder together.
+    In each folder, files and folders are sorted together; the files of a folder come at its place.
     source: `filenames_by_name` of Chef's CookbookVersion, over the order of Ruby's Find
     """
     walked = sorted(paths, key=lambda path: f"{_stem(path)}{RUBY}".split("/"))
