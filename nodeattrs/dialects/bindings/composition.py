@@ -157,12 +157,12 @@ FAULTY = ("there is no such set", "cannot be read")
 """Reasons of unknown sets that are reported as errors already."""
 
 
-def _read_set(path: pathlib.Path, shown: str, name: str) -> list[BindingSet]:
-    """The sets of a file; for a file that is encrypted as a whole one unknown set."""
-    reason = encrypted_whole(text_of(path, shown))
-    if reason is None:
-        return read_sets(path, shown)
-    return [BindingSet.unknown(name, Origin("bindings", name, shown, 1), f"is encrypted: {reason}")]
+def _sets_in(text: str, file: str, name: str) -> list[BindingSet]:
+    """The sets in the text of a file; one unknown set, if the file is encrypted as a whole. name: of that set"""
+    reason = encrypted_whole(text)
+    if reason is not None:
+        return [BindingSet.unknown(name, Origin("bindings", name, file, 1), f"is encrypted: {reason}")]
+    return parse_sets(text, file) if file.endswith(TEXTS) else sets_from_document(_document_in(text, file))
 
 
 class Composition:
@@ -381,7 +381,7 @@ class Composition:
             if border.is_layer_outside(files[name]):
                 sets, reason = None, border.REASON
             else:
-                sets = self._read(files[name], _read_set, name)
+                sets = self._read(files[name], _sets_in, name)
             for one in [BindingSet.unknown(name, place, reason)] if sets is None else sets:
                 if one.name.removeprefix("::") == name:
                     yield one
@@ -407,16 +407,19 @@ class Composition:
         for ending in ENDINGS:
             path = directory / f"{stem}{ending}"
             if path.is_file():
-                return self._read(path, _read_site) or Site()
+                return self._read(path, _site_in) or Site()
         return Site()
 
-    def _read(self, path: pathlib.Path, reader: Callable[..., _Content], *more: str) -> _Content | None:
-        """The result of `reader(path, shown name, *more)`; None where it fails. A process reads one content once."""
+    def _read(self, path: pathlib.Path, parser: Callable[..., _Content], *more: str) -> _Content | None:
+        """The result of `parser(text, shown name, *more)` for a file; None, and a fault, where it fails.
+
+        A process parses a text once.
+        """
         self.files += 1
         shown = self._shown(path)
         try:
-            key = (reader, shown, *more, text_of(path, shown), in_force())
-            return CACHE.get(key, partial(reader, path, shown, *more))
+            given = (text_of(path, shown), shown, *more)
+            return CACHE.get((parser, *given, in_force()), partial(parser, *given))
         except (BindingError, DocumentError) as error:
             self._note(error)
             return None
@@ -478,10 +481,12 @@ def _layers(layers: Sequence[tuple[Mapping[str, Any], Origin | None]], parts: Se
     return tuple(Layer(layer["name"], tuple(sets), at) for (layer, at), sets in zip(layers, found, strict=True))
 
 
-def _read_site(path: pathlib.Path, name: str) -> Site:
-    if path.suffix in TEXTS:
-        return parse_site(text_of(path, name), name)
-    return site_from_document(read(path, name))
+def _site_in(text: str, file: str) -> Site:
+    return parse_site(text, file) if file.endswith(TEXTS) else site_from_document(_document_in(text, file))
+
+
+def _document_in(text: str, file: str) -> Document:
+    return parse(text, file, "json" if file.endswith(".json") else "yaml")
 
 
 def _command_answer(command: list[str], node: str) -> Document:
