@@ -490,6 +490,13 @@ def test_a_matrix_of_hiera_is_the_same_with_and_without_sharing(
     assert found == (main([*words, "--no-sharing"]), capsys.readouterr())
 
 
+def test_a_program_that_only_the_search_for_unnoted_code_reads_is_read_by_no_node(tmp_path: Path) -> None:
+    """Each node fails in its attribute file, before the recipe that changed."""
+    found = compared(tmp_path, files("node.default['x'] = 1\n", attributes="raise ValueError\n"), "= 1", "= 2")
+
+    assert ("cookbooks/app/recipes/default.py",) == found.dialects[0].unseen
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_sharing_changes_nothing_of_what_is_said(seed: int) -> None:
     """

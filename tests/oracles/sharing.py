@@ -343,11 +343,8 @@ def edited(files: Files, rand: random.Random) -> Files:
 
 
 def said(found: Impact) -> Any:
-    """All that an impact says, but for how it was found.
-
-    A subject that fails early reads fewer files than one that shares its reads; `both` may count it or not.
-    """
-    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0, both=0) for one in found.dialects]
+    """All that an impact says, but for how it was found."""
+    asked = [replace(one, shared=0, checked=0, seed=0, one_by_one=0) for one in found.dialects]
     return replace(found, dialects=asked)
 
 

@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.causes.unnoted import unnoted
+from nodeattrs.causes.unnoted import unnoted as why_unnoted
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
 from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
-from nodeattrs.contract.reading import EVERYTHING, note_read
+from nodeattrs.contract.reading import EVERYTHING, note_read, unnoted
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.looks import FILE, NAME, NAMED, Look, Looks, fact_at, quietly
@@ -261,20 +261,26 @@ class Nodes(WithFacts):
         self._refuse_programs(name, ran, looks)
 
     def _refuse_programs(self, name: str, cookbooks: Iterable[str], looks: Looks) -> None:
-        """The same for the programs of these cookbooks, of roles and of environments."""
-        for cookbook in sorted(cookbooks):
-            try:
-                root = self.repository.for_node(name).cookbook(cookbook).root
-            except NodeattrsError:
-                looks.refuse(f"{cookbook} cannot be read")
-            else:
-                looks.refuse("" if root is None else self._unnoted(root))
-        looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
+        """The same for the programs of these cookbooks, of roles and of environments.
+
+        The answer of a node does not depend on files that are read here alone.
+        """
+        with unnoted():
+            for cookbook in sorted(cookbooks):
+                try:
+                    root = self.repository.for_node(name).cookbook(cookbook).root
+                except NodeattrsError:
+                    looks.refuse(f"{cookbook} cannot be read")
+                else:
+                    looks.refuse("" if root is None else self._why_unnoted(root))
+            looks.refuse(
+                self._why_unnoted(self.side.root / "roles") or self._why_unnoted(self.side.root / "environments")
+            )
 
     @cached_property
-    def _unnoted(self) -> Callable[[Path], str]:
-        """The function `unnoted`, computed once for each folder."""
-        return cache(unnoted)
+    def _why_unnoted(self) -> Callable[[Path], str]:
+        """The function `causes.unnoted.unnoted`, computed once for each folder."""
+        return cache(why_unnoted)
 
     def _given(self) -> Any:
         if not self.request.what_if.set:
