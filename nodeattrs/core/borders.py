@@ -6,6 +6,7 @@ A wrong argument raises BadArgument, which shows how the call is written. Withou
 
 from __future__ import annotations
 
+import inspect
 import os
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +19,6 @@ from nodeattrs.errors import BadArgument, wrong_argument
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
 A_PATH: Any = str | os.PathLike
-_HAS_VARARGS = 0x04
-"""The flag of a code object with `*args`: `inspect.CO_VARARGS`, without the module, which every command would load."""
 NAMED: Any = Mapping | Callable
 """A map from names to values, or a function from a name to a value."""
 
@@ -105,7 +104,7 @@ def _refused(call: Any, name: str, kind: Any, value: object) -> BadArgument:
     code, spelled = call.__code__, call.__qualname__.removesuffix(".__init__")
     names, count = code.co_varnames, code.co_argcount
     total = count + code.co_kwonlyargcount
-    rest = [f"*{names[total]}"] if code.co_flags & _HAS_VARARGS else []
+    rest = [f"*{names[total]}"] if code.co_flags & inspect.CO_VARARGS else []
     signature = ", ".join(one for one in (*names[:count], *rest, *names[count:total]) if one != "self")
     return wrong_argument(f"`{name}` of {spelled}", _spelled(kind), value, f"{spelled}({signature})")
 

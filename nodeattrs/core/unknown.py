@@ -16,7 +16,7 @@ from nodeattrs.core.tree import Absent, Path
 from nodeattrs.errors import UnknownLayer
 
 
-@dataclass(slots=True, unsafe_hash=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Unknown:
     """What stands in place of the tree of a layer that cannot be read. Nothing is read here.
 

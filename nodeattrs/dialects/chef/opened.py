@@ -13,10 +13,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.causes.unnoted import unnoted as why_unnoted
+from nodeattrs.causes.unnoted import unnoted
+from nodeattrs.contract import reading
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
 from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
-from nodeattrs.contract.reading import EVERYTHING, note_read, unnoted
+from nodeattrs.contract.reading import EVERYTHING, note_read
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.looks import FILE, NAME, NAMED, Look, Looks, fact_at, quietly
@@ -173,7 +174,7 @@ class Nodes(WithFacts):
             run = self._run(name)
         except NodeattrsError:
             if self.request.run_code:
-                self._refuse_programs(name, self.repository.cookbooks(), looks)
+                self._refuse_programs(name, None, looks)
             raise
         note_overlaps(run.node)
         self._refuse(name, run, looks)
@@ -260,27 +261,26 @@ class Nodes(WithFacts):
         ran = {file.partition("/")[0] for file in run.attribute_files} | {cookbook_of(one) for one in run.recipes}
         self._refuse_programs(name, ran, looks)
 
-    def _refuse_programs(self, name: str, cookbooks: Iterable[str], looks: Looks) -> None:
-        """The same for the programs of these cookbooks, of roles and of environments.
+    def _refuse_programs(self, name: str, cookbooks: Iterable[str] | None, looks: Looks) -> None:
+        """Have *looks* refuse to share an answer if a program of cookbooks, roles or environments may look at anything.
 
-        The answer of a node does not depend on files that are read here alone.
+        The answer of the node does not depend on files that are read here alone, so these reads are not noted.
+        cookbooks: the names of the cookbooks that ran; None: all cookbooks of the repository
         """
-        with unnoted():
-            for cookbook in sorted(cookbooks):
+        with reading.unnoted():
+            for cookbook in sorted(self.repository.cookbooks() if cookbooks is None else cookbooks):
                 try:
                     root = self.repository.for_node(name).cookbook(cookbook).root
                 except NodeattrsError:
                     looks.refuse(f"{cookbook} cannot be read")
                 else:
-                    looks.refuse("" if root is None else self._why_unnoted(root))
-            looks.refuse(
-                self._why_unnoted(self.side.root / "roles") or self._why_unnoted(self.side.root / "environments")
-            )
+                    looks.refuse("" if root is None else self._unnoted(root))
+            looks.refuse(self._unnoted(self.side.root / "roles") or self._unnoted(self.side.root / "environments"))
 
     @cached_property
-    def _why_unnoted(self) -> Callable[[Path], str]:
-        """The function `causes.unnoted.unnoted`, computed once for each folder."""
-        return cache(why_unnoted)
+    def _unnoted(self) -> Callable[[Path], str]:
+        """The function `unnoted`, computed once for each folder."""
+        return cache(unnoted)
 
     def _given(self) -> Any:
         if not self.request.what_if.set:
