@@ -48,7 +48,8 @@ def looked_at(tmp_path: Path, made: dict[str, str], name: str = "node-00") -> tu
     opened.looks = looks = Looks()
     opened.answer(name)
     other = f"node-{int(name[-2:]) + 1:02d}"
-    return looks, [opened.look(name, one) == opened.look(other, one) for one in looks.made]
+    one, two = opened.values_of(name), opened.values_of(other)
+    return looks, [one(look) == two(look) for look in looks.made]
 
 
 def compared(tmp_path: Path, made: dict[str, str], old: str = '"port": 80', new: str = '"port": 81') -> Impact:

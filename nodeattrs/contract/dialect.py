@@ -69,7 +69,7 @@ class Opened(ABC):
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
     for the next subject. The other methods have defaults. `settings` yields the leaves of a JSON, YAML or TOML file,
-    and `look` raises NotFound; all others return an empty value, None or False.
+    and `values_of` raises NotFound; all others return an empty value, None or False.
 
     warnings:     what was read and is probably not meant; a property, complete after the last answer
     settings:     the paths that a file sets, with their lines
@@ -80,8 +80,8 @@ class Opened(ABC):
     leaves_out:   whether a changed file sets values that `answer` does not give
     levels:       the names that `what-if --without` takes
     facts_file:   the file with the facts of a subject, or None
-    look:         a value that the answer of another subject read, for this subject. Two subjects with equal values may
-                  share an answer
+    values_of:    a function for the values that the answer of another subject read, as this subject has them. Two
+                  subjects with equal values may share an answer
     own:          data of one subject alone. If it differs between two sides, the subject shares no answer
     revisions:    subject -> number of its last saved revision
     """
@@ -173,11 +173,12 @@ class Opened(ABC):
         """The file with the facts of a subject; None where there is none. raises: NodeattrsError"""
         return None
 
-    def look(self, name: str, look: Look) -> Any:
-        """The value that a subject has for a look. A look notes one value that the answer of another subject read.
+    def values_of(self, name: str) -> Callable[[Look], Any]:
+        """A function that returns the value of a subject for a look: a place where another subject's answer read.
 
-        The two subjects can share an answer if they have equal values for all looks.
-        name:   the subject whose value is returned
+        The two subjects can share an answer if they have equal values for all looks. The function may keep the facts of
+        the subject, so use it only while the files stay as they are. It raises a NodeattrsError for a value that cannot
+        be read.
         raises: NodeattrsError; by default always NotFound
         """
         raise NotFound(f"{type(self).__name__} notes no looks")

@@ -49,32 +49,29 @@ class LooksOfScope(Looks):
 
 
 class LookedScopes:
-    """Repeats lookups of Hiera for other nodes, to find out whether these nodes may share an answer.
+    """Repeats lookups of Hiera for one node, to find out whether it may share the answer of another node.
 
-    A look of a kind in HIERA is one lookup that the run of a node made. `look` makes it for another node, and returns
-    the value, or raises NotFound without a Hiera tree.
-    The Hiera scopes of the last node are kept, and dropped when `look` is called for another node.
+    A look of a kind in HIERA is one lookup that the run of the other node made. `look` makes it for this node, and
+    returns the value, or raises NotFound without a Hiera tree.
+    hiera: the Hiera tree; None: the repository has none
+    name:  the node
+    facts: the facts of the node, as its file has them. Facts that the other run has set itself are added
     """
 
-    def __init__(self) -> None:
-        self._name = ""
+    def __init__(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any]) -> None:
+        self._hiera, self._name, self._facts = hiera, name, facts
         self._scopes: dict[tuple[str, str], LookupScope] = {}
 
-    def look(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any], look: Look) -> Any:
-        """Repeat, for another node, a lookup that the run of a node made, and return the value of Hiera.
+    def look(self, look: Look) -> Any:
+        """Repeat, for this node, a lookup that the run of another node made, and return the value of Hiera.
 
-        hiera:  the Hiera tree, the same at each call; None: the repository has none
-        name:   the node
-        facts:  the facts of the node, as its file has them. Facts that the other run has set itself are added
         look:   a look of a kind in HIERA
         raises: NodeattrsError; NotFound, without a Hiera tree
         """
-        if hiera is None:
+        if self._hiera is None:
             raise NotFound("this repository has no Hiera tree")
-        if self._name != name:
-            self._name, self._scopes = name, {}
         kind, environment, made, *rest = look
         if (environment, made) not in self._scopes:
-            known = {**facts, **json.loads(made)}
-            self._scopes[environment, made] = hiera.scope(known, node=name, environment=environment)
+            known = {**self._facts, **json.loads(made)}
+            self._scopes[environment, made] = self._hiera.scope(known, node=self._name, environment=environment)
         return self._scopes[environment, made].look((kind, *rest))

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache
 from hashlib import sha256
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -61,7 +61,7 @@ class Sharing:
 
     def equal_subject(self, name: str) -> str:
         """An earlier subject that has the same answers; "" where there is none, and it must be computed."""
-        found = self._shared.find(partial(self._value_of, name)) if self._may_share(name) else None
+        found = self._shared.find(self._values_of(name)) if self._may_share(name) else None
         return found or ""
 
     @contextmanager
@@ -82,7 +82,7 @@ class Sharing:
             for opened in self._sides:
                 opened.looks = None
         if may_share and not any(one.unshared for one in looks):
-            self._shared.add(_in_order(looks), partial(self._value_of, name), name)
+            self._shared.add(_in_order(looks), self._values_of(name), name)
 
     def refuse(self, why: str) -> None:
         """Say, in the block of `answering`, that no other subject may share these answers. why: in words"""
@@ -90,9 +90,10 @@ class Sharing:
             if opened.looks is not None:
                 opened.looks.refuse(why)
 
-    def _value_of(self, name: str, look: tuple[int, Look]) -> Any:
-        side, its = look
-        return self._sides[side].look(name, its)
+    def _values_of(self, name: str) -> Callable[[tuple[int, Look]], Any]:
+        """A function that returns the value of a subject for (side, look). It raises the errors of the dialect."""
+        on = cache(lambda side: self._sides[side].values_of(name))
+        return lambda look: on(look[0])(look[1])
 
     def _may_share(self, name: str) -> bool:
         """Whether the dialect notes all looks, and the subject's own files are the same on both sides."""

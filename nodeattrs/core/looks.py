@@ -115,6 +115,17 @@ def quietly(looks: Looks | None) -> AbstractContextManager[object]:
     return nullcontext() if looks is None else looks.quiet()
 
 
+def value_at(name: str, facts: Mapping[Any, Any], look: Look) -> Any:
+    """The value of a subject for a look: its name for NAME, a bool for NAMED, else what `fact_at` returns.
+
+    name:  the name of the subject
+    facts: its facts
+    """
+    if look == NAME:
+        return name
+    return name.lower() == look[1] if look[0] == NAMED else fact_at(facts, look)
+
+
 def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
     """The value of facts at the place of a look, as a text that is equal for equal values; "" where it is not set.
 

@@ -234,18 +234,19 @@ class AnsibleHosts(InRepository):
         """Whether the answers are those outside of plays."""
         return self._asked is None
 
-    def look(self, name: str, look: Look) -> Any:
-        """(id of the inventory, name of a group, name of a group ...) for a host, the weakest group first.
+    def values_of(self, name: str) -> Callable[[Look], Any]:
+        """A function that returns (id of the inventory, name of a group, name of a group ...) of a host for any look.
 
-        Hosts with equal tuples have equal variables, except for those that Ansible sets itself.
-
+        The weakest group is first. Hosts with equal tuples have equal variables, except for those that Ansible sets
+        itself.
         raises: NotFound, for a host with variables of its own; AnsibleError
         """
         inventory, host = self._found(name)
         found = inventory.require_host(host)
         if inventory.has_own(found):
             raise NotFound(f"{host} has variables of its own")
-        return id(inventory), *(group.name for group in inventory.tree.groups_of(found))
+        groups = id(inventory), *(group.name for group in inventory.tree.groups_of(found))
+        return lambda look: groups
 
 
 def _to_ending(word: str) -> str:

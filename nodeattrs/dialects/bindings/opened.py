@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.answers import Answered
 from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
-from nodeattrs.core.looks import NAME, NAMED, Look, Looks, fact_at
+from nodeattrs.core.looks import Look, Looks, value_at
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.site import facts_of_run, site_of
@@ -29,7 +28,7 @@ class BindingKeys(WithFacts):
     `answer` the keys of one node, and `levels` the names of the layers. The constructor reads nothing. `site` returns
     the composition for a node, and `answer` uses it; a file that did not change is read once.
     If `notes_looks` is true, all facts that an answer reads are noted, and nodes with equal facts there share the
-    answer (`core.looks`). `look` gives the value that a node has at one noted place.
+    answer (`core.looks`). `values_of` gives the values that a node has at the noted places.
     """
 
     @property
@@ -102,25 +101,22 @@ class BindingKeys(WithFacts):
         """Whether everything that an answer reads of a node is noted. False with a store, which may give facts, too."""
         return not self.request.store
 
-    def look(self, name: str, look: Look) -> Any:
-        """The value that a node has at one noted place. Nodes with equal values at all places have equal answers.
+    def values_of(self, name: str) -> Callable[[Look], Any]:
+        """A function that returns the value of a node for a look. Nodes with equal values have equal answers.
 
-        look: the place: the classifier's answer for the node, its name, a fact, or a value of Hiera
+        A look is at the classifier's answer for the node, its name, a fact, or a value of Hiera.
         """
-        kind, facts = look[0], self.node_facts(name).facts
-        if look == _ASKED:
-            return repr(self.enc.get(name)), self.environment_of(name)
-        if look == NAME:
-            return name
-        if kind == NAMED:
-            return name.lower() == look[1]
-        if kind in HIERA:
-            return self._scopes.look(self.repository.hiera, name, facts, look)
-        return fact_at(facts, look)
+        facts = self.node_facts(name).facts
+        scopes = LookedScopes(self.repository.hiera, name, facts)
 
-    @cached_property
-    def _scopes(self) -> LookedScopes:
-        return LookedScopes()
+        def value(look: Look) -> Any:
+            if look == _ASKED:
+                return repr(self.enc.get(name)), self.environment_of(name)
+            if look[0] in HIERA:
+                return scopes.look(look)
+            return value_at(name, facts, look)
+
+        return value
 
     def levels(self) -> Iterable[str]:
         """The names of the layers of the site, the highest first, composed without a node; [] without a site."""

@@ -20,7 +20,7 @@ from nodeattrs.contract.hiera_looks import HIERA, LookedScopes
 from nodeattrs.contract.reading import EVERYTHING, note_read
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.looks import FILE, NAME, NAMED, Look, Looks, fact_at, quietly
+from nodeattrs.core.looks import FILE, Look, Looks, quietly, value_at
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
@@ -75,11 +75,8 @@ class Nodes(WithFacts):
     ignores the last run.
     After `answer`, the attribute `unread` lists the layers that could not be read for it.
     `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
-    may call. `own`, `look` and `notes_looks` serve `impact`, which compares nodes by their looks to run fewer of them.
+    may call. `own`, `values_of` and `notes_looks` serve `impact`: it compares nodes by their looks, to run fewer.
     """
-
-    _known_facts: tuple[str, dict[Any, Any]] = "", {}
-    """The node of the last look, with its facts."""
 
     @cached_property
     def repository(self) -> Repository:
@@ -228,30 +225,25 @@ class Nodes(WithFacts):
         place = os.path.join(self.side.root, "nodes", name)
         return self.side.marks_of(place, (".json", ".yaml", ".yml")), super().own(name)
 
-    def look(self, name: str, look: Look) -> Any:
-        """The value of a look for a node. Two nodes with equal values for all looks of a run have equal answers.
+    def values_of(self, name: str) -> Callable[[Look], Any]:
+        """A function that returns the value of a node for a look. Nodes with equal values have equal answers.
 
-        It is the node's name, a fact, or a value of Hiera. FILE gives all that describes only this node: its file
-        without the name, its classifier entry, and its environment.
-        raises: NotFound, for FILE of a role or a suite, which has no file of its own; DocumentError
+        The value is the node's name, a fact, or a value of Hiera. For FILE it is all that describes only this node: its
+        file without the name, its classifier entry, and its environment.
+        raises: NotFound, for a role or a suite, which has no file of its own; DocumentError
         """
-        kind = look[0]
-        if look == FILE:
-            if name.startswith("role[") or name in self.repository.suites():
-                raise NotFound(f"{name} is no node with a file of its own")
-            return _as_text(self.repository.node_document(name)), repr(self.enc.get(name)), self.environment_of(name)
-        if look == NAME:
-            return name
-        if kind == NAMED:
-            return name.lower() == look[1]
-        if self._known_facts[0] != name:
-            self._known_facts = name, {**self._facts(name, None).tree, "name": name}
-        facts = self._known_facts[1]
-        return self._scopes.look(self.repository.hiera, name, facts, look) if kind in HIERA else fact_at(facts, look)
+        if name.startswith("role[") or name in self.repository.suites():
+            raise NotFound(f"{name} is no node with a file of its own")
+        facts = {**self._facts(name, None).tree, "name": name}
+        scopes = LookedScopes(self.repository.hiera, name, facts)
 
-    @cached_property
-    def _scopes(self) -> LookedScopes:
-        return LookedScopes()
+        def value(look: Look) -> Any:
+            if look == FILE:
+                document = _as_text(self.repository.node_document(name))
+                return document, repr(self.enc.get(name)), self.environment_of(name)
+            return scopes.look(look) if look[0] in HIERA else value_at(name, facts, look)
+
+        return value
 
     def _refuse(self, name: str, run: Run, looks: Looks) -> None:
         """Have *looks* refuse to share the answer of a run that depends on more than looks."""

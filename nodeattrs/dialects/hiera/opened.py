@@ -285,19 +285,13 @@ class HieraKeys(WithFacts):
         has_program = self._arguments is not None and self._arguments["enc"] is not None
         return not (has_program or self.request.store or self.request.ruby)
 
-    def look(self, name: str, look: Look) -> Any:
-        """The result that one look has for the node, as `BaseScope.look` returns it.
+    def values_of(self, name: str) -> Callable[[Look], Any]:
+        """A function that returns the result of a look for the node, as `BaseScope.look` does.
 
-        For the look ("known",): (whether facts of the node are known, its environment). The scope of the last node is
-        kept.
+        For the look ("known",): (whether facts of the node are known, its environment).
         """
-        scope = self._looked_at(name)
-        return (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)
-
-    @cached_property
-    def _looked_at(self) -> Callable[[str], Scope]:
-        """`_scope`, with the scope of the last node kept."""
-        return lru_cache(maxsize=1)(self._scope)
+        scope = self._scope(name)
+        return lambda look: (scope.knows_facts, scope.environment) if look == ("known",) else scope.look(look)
 
     def lines_of(self, path: TreePath) -> Iterable[tuple[Origin, str]]:
         """The lines of all data files that set a key, or a path in its value."""
