@@ -16,8 +16,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path as TreePath
 
 _PLAIN = (str, int, float, bool, list, dict, tuple, Sensitive)
-_HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if")
-"""The parameters of a sensitive resource that are not shown."""
 
 
 def part_of_resources(catalog: Any) -> Part:
@@ -42,11 +40,11 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
     """What is written on a resource: parameters, what it does, relations."""
     yield from one.parameters.items()
     if one.subject is not None:
+        hidden = getattr(one.subject, "HIDDEN", ()) if getattr(one.subject, "sensitive", False) else ()
         for field in fields(one.subject):
             value = getattr(one.subject, field.name)
             if isinstance(value, _PLAIN) and value != field.default:
-                is_secret = field.name in _HIDDEN and getattr(one.subject, "sensitive", False)
-                yield field.name, Sensitive(value) if is_secret else value
+                yield field.name, Sensitive(value) if field.name in hidden else value
     for name in RELATIONS:
         if getattr(one, name):
             yield name, sorted(getattr(one, name))
