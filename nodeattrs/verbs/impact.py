@@ -239,8 +239,11 @@ class Impact:
 
     @property
     def is_certain(self) -> bool:
-        """Whether the groups are all changes: everything that may set a value was read, and all subjects resolved."""
-        is_open = self.unread or self.not_run or self.unseen or self.doubtful
+        """Whether the groups are all changes: everything that may set a value was read, and all subjects resolved.
+
+        False also after an interrupt, if subjects were not computed.
+        """
+        is_open = self.unread or self.not_run or self.unseen or self.doubtful or self.left
         return not (is_open or any(one.not_known for one in self.dialects))
 
     @property
@@ -310,8 +313,9 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     unknown = set(request.nodes).difference(*(names for names, _, _ in listed))
     if unknown:
         raise NotFound(f"there is no subject {' or '.join(sorted(unknown))}", hint="`nodeattrs list subjects`")
+    comparer = _Comparer(how)
     for job, subjects in zip(jobs, listed, strict=True):
-        _compare_dialect(job, subjects, how, found)
+        _compare_dialect(job, subjects, comparer, found)
     found.dialects = [one for one in found.dialects if one.known or one.unseen or one.left_out]
     if not found.dialects:
         raise NotFound(_NOTHING, hint=_HINT)
@@ -350,12 +354,13 @@ def _is_or_fails(holds: Callable[..., bool], *arguments: Any) -> bool:
 
 
 def _compare_dialect(
-    job: Job, subjects: tuple[list[str], set[str], set[str]], how: ImpactOptions, found: Impact
+    job: Job, subjects: tuple[list[str], set[str], set[str]], comparer: _Comparer, found: Impact
 ) -> None:
     """Compare all subjects of one dialect, and add the differences and numbers to *found*.
 
     subjects: what `_subjects` returned for the job
     """
+    how = comparer.how
     job = job._replace(settings=tuple(islice(_settings(job), _MOST_SETTINGS)))
     numbers = DialectAnswers(job.dialect, is_for_all=job.request.what_if != AS_IT_IS)
     names, old, new = subjects
@@ -368,14 +373,15 @@ def _compare_dialect(
     both = sorted(chosen & old & new)
     numbers.bare = _without_facts(job, both)
     numbers.passed = 0 if numbers.is_for_all else len(both)
-    results: list[SubjectComparison] = []
     file = how.private / f"{job.dialect}.job"
     file.write_bytes(pickle.dumps(job))
     task = Task(str(file), not numbers.is_for_all, how.sharing)
-    numbers.left += _compare_each(task, both, how, results)
+    results = comparer.compare(task, both)
     if how.sharing:
-        results = _with_shared(task, results, how, numbers)
-    numbers.left += _compare_each(Task(str(file), False), [*numbers.added, *numbers.removed], how, results)
+        results = _with_shared(task, results, comparer, numbers)
+    on_one_side = [*numbers.added, *numbers.removed]
+    results += comparer.compare(Task(str(file), False), on_one_side)
+    numbers.left = len(both) + len(on_one_side) - len(results)
     _group(results, numbers, job, found, how)
     _note_files(numbers, job, {one.reads for one in results if one.reads is not None}, job.hunks.files)
     found.dialects.append(numbers)
@@ -443,14 +449,12 @@ def _without_facts(job: Job, names: Iterable[str]) -> int:
 
 
 def _with_shared(
-    task: Task, results: list[SubjectComparison], how: ImpactOptions, numbers: DialectAnswers
+    task: Task, results: list[SubjectComparison], comparer: _Comparer, numbers: DialectAnswers
 ) -> list[SubjectComparison]:
     """The results, with whole ones for subjects that share answers; some of these are computed, too, and compared."""
 
     def compute(names: Sequence[str]) -> dict[str, SubjectComparison]:
-        found: list[SubjectComparison] = []
-        numbers.left += _compare_each(task._replace(sharing=False), names, how, found)
-        return {one.name: one for one in found}
+        return {one.name: one for one in comparer.compare(task._replace(sharing=False), names)}
 
     own = {one.name: one for one in results if not one.like}
     like = {one.name: one.like for one in results if one.like}
@@ -459,17 +463,27 @@ def _with_shared(
     return [one if one.name == name else one.shared_by(name) for name, one in found.answers.items()]
 
 
-def _compare_each(task: Task, names: Sequence[str], how: ImpactOptions, results: list[SubjectComparison]) -> int:
-    """Compare the subjects, and append to *results*; returns the number of subjects that are left after Ctrl-C."""
-    if not names:
-        return 0
-    size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
-    batches = [names[start : start + size] for start in range(0, len(names), size)]
+class _Comparer:
+    """Compares subjects in worker processes, until the user interrupts; from then on `compare` returns []."""
 
-    def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
-        return chain.from_iterable(each(partial(_compare_batch, task), batches, jobs=how.jobs, stopping=stopping))
+    def __init__(self, how: ImpactOptions) -> None:
+        self.how = how
+        self._is_interrupted = False
 
-    return len(names) - how.through(len(names), outcomes, results.append)
+    def compare(self, task: Task, names: Sequence[str]) -> list[SubjectComparison]:
+        """The result of each subject, in any order; after Ctrl-C only those that were complete."""
+        results: list[SubjectComparison] = []
+        if not names or self._is_interrupted:
+            return results
+        size = max(1, min(_MOST_AT_ONCE, len(names) // _BATCHES))
+        batches = [names[start : start + size] for start in range(0, len(names), size)]
+
+        def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
+            found = each(partial(_compare_batch, task), batches, jobs=self.how.jobs, stopping=stopping)
+            return chain.from_iterable(found)
+
+        self._is_interrupted = self.how.through(len(names), outcomes, results.append) < len(names)
+        return results
 
 
 def _compare_batch(task: Task, names: Sequence[str]) -> list[SubjectComparison]:

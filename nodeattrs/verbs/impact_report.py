@@ -214,6 +214,8 @@ class ImpactReport:
         ):
             if files:
                 parts.append(f"{counted(len(files), 'file')} {why}")
+        if found.left:
+            parts.append(f"interrupted: {found.left} not computed")
         if found.doubtful:
             places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
             changes = counted(len(found.doubtful), "change")
@@ -396,7 +398,7 @@ def _work(one: DialectAnswers) -> str:
         many += f", a sample of {one.sampled}"
     if one.left:
         many += f"; interrupted: {one.left} not computed"
-    spared = max(one.passed - one.both, 0)
+    spared = max(one.passed - one.both - one.left, 0)
     unchanged = f", {spared} {'reads' if spared == 1 else 'read'} no changed file" if spared else ""
     return f"{many}; {one.both} computed on both sides{unchanged}{_sharing(one)}"
 
