@@ -1055,6 +1055,32 @@ class TestWhatIsNotKnown:
         assert (code, data["certain"]) == (5, False)
         assert [one["place"] for one in data["unread"]] == ["group_vars/all.yml"]
 
+    def test_after_an_interrupt_no_further_subject_of_any_dialect_is_compared(self, compare):
+        asked = []
+
+        def interrupted(count: int, outcomes: Callable[..., Any], take: Callable[..., Any]) -> int:
+            asked.append(count)
+            take(next(iter(outcomes(lambda: False))))
+            return 1
+
+        files = ROLES | hiera("nodes/%{trusted.certname}.yaml")
+        found = compare(files, {**files, "roles/web.json": WEB.replace("80", "81")}, through=interrupted)
+        hiera_nodes = next(one for one in found.dialects if one.dialect == "hiera")
+
+        assert [4] == asked
+        assert found.left == 3 + hiera_nodes.known
+        assert not found.is_certain
+        text = [*ImpactReport(found).lines(Screen(80))]
+        assert f"interrupted: {found.left} not computed" in text[0]
+        assert not any("read no changed file" in line for line in text)
+
+    def test_a_sample_says_so_where_it_has_no_change(self, repo, capsys):
+        edit(repo, "roles/loud.json", "99", "98")
+        heads = {self.answer(repo, capsys, "--dialect", "nodes", "--sample", str(count))[2] for count in (1, 2, 3)}
+
+        assert any(head.endswith("no change was found in the sample") for head in heads)
+        assert not any("nothing changes" in head for head in heads)
+
     def test_files_that_git_ignores_are_no_change(self, repo, capsys):
         commit(repo, {".gitignore": "*.log\nbuild/\n"})
         (repo / "build").mkdir()

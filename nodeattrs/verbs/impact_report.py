@@ -192,6 +192,8 @@ class ImpactReport:
         """The sentence that nothing changes; a weaker one unless every changed file but pages of text was read."""
         if not self.found.is_certain:
             return f"no change was found; {self._not_known()}"
+        if any(one.sampled is not None for one in self.found.dialects):
+            return "no change was found in the sample"
         files = self.found.changed
         passed = sum(self.found.outcome(file) == NOT_READ and not file.endswith(_PAGES) for file in files)
         if not passed:
