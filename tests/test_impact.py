@@ -1071,7 +1071,7 @@ class TestWhatIsNotKnown:
         assert found.left == 3 + hiera_nodes.known
         assert not found.is_certain
         text = [*ImpactReport(found).lines(Screen(80))]
-        assert f"interrupted: {found.left} not computed" in text[0]
+        assert f"not known: {found.left} subjects not computed" in text[0]
         assert not any("read no changed file" in line for line in text)
 
     def test_a_sample_says_so_where_it_has_no_change(self, repo, capsys):

@@ -217,7 +217,7 @@ class ImpactReport:
             if files:
                 parts.append(f"{counted(len(files), 'file')} {why}")
         if found.left:
-            parts.append(f"interrupted: {found.left} not computed")
+            parts.append(f"{counted(found.left, 'subject')} not computed")
         if found.doubtful:
             places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
             changes = counted(len(found.doubtful), "change")
