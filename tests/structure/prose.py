@@ -87,11 +87,20 @@ _TARGET = re.compile(r"\]\([^)]*\)")
 _END = re.compile(r"(?<=[.!?:;])[*_`)]*\s+")
 
 
-def long_sentences(page: str) -> Iterator[str]:
-    """The sentences of a page in Markdown with more than 30 words. Code, tables and headings do not count."""
+def blocks(page: str) -> Iterator[str]:
+    """The paragraphs and list items of a page in Markdown. Code, tables and headings do not count."""
     prose = _NOT_PROSE.sub("", _FENCE.sub("\n\n", page))
-    for block in _BLOCK.split(_TARGET.sub("]", prose)):
-        yield from (one for one in _END.split(" ".join(block.split())) if len(one.split()) > 30)
+    return (" ".join(block.split()) for block in _BLOCK.split(_TARGET.sub("]", prose)))
+
+
+def sentences(page: str) -> Iterator[str]:
+    """The sentences of a page in Markdown."""
+    return (one for block in blocks(page) for one in _END.split(block) if one)
+
+
+def long_sentences(page: str) -> Iterator[str]:
+    """The sentences of a page in Markdown with more than 30 words."""
+    return (one for one in sentences(page) if len(one.split()) > 30)
 
 
 def _long(among: Iterable[Text]) -> dict[str, int]:
