@@ -180,6 +180,19 @@ def test_of_a_group_ten_nodes_are_named_and_the_others_counted() -> None:
     assert "n10, n11" in whole[0]
 
 
+def test_all_names_are_printed_where_the_command_asks_for_them(in_folder) -> None:
+    hosts = "".join(f"n{number}\n" for number in range(12))
+    files = {"hosts.ini": f"[web]\n{hosts}", "group_vars/all.yml": "size: 80\n"}
+
+    short = in_folder(files, "matrix", "size")[1]
+    whole = in_folder(files, "matrix", "size", "--all-names")[1]
+
+    assert "and 2 more" in short
+    assert "n9" not in short
+    assert "more" not in whole
+    assert all(f"n{number}" in whole for number in range(12))
+
+
 class TestSeveralDialects:
     FILES: ClassVar = {
         "hosts.ini": "[web]\nweb1\n",
