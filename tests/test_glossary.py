@@ -8,7 +8,7 @@ import importlib
 import inspect
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -75,18 +75,18 @@ def members(module: ModuleType) -> Iterator[str]:
                 yield from inspect.signature(member).parameters
 
 
-def identifiers(tree: ast.AST) -> Iterator[str]:
+def identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Every name that a source gives or asks for: of modules, classes, functions, parameters, attributes, variables."""
-    for node in ast.walk(tree):
+    for node in nodes:
         for field in ("name", "id", "attr", "arg", "asname"):
             name = getattr(node, field, None)
             if isinstance(name, str):
                 yield name
 
 
-def texts(tree: ast.AST) -> Iterator[str]:
+def texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Every text of a source: docstrings, messages, words of forms."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -136,8 +136,8 @@ class TestGlossary:
         """
         In all names, public or not, in docstrings and in messages.
         """
-        tree = ast.parse(source.read_text(encoding="utf-8"))
-        written = [words_of(name) for name in identifiers(tree)] + [*texts(tree)]
+        nodes = [*ast.walk(ast.parse(source.read_text(encoding="utf-8")))]
+        written = [*map(words_of, dict.fromkeys(identifiers(nodes))), *texts(nodes)]
 
         assert [] == [text for text in written if IN_CODE.search(text) and text not in OF_A_FORMAT]
 
