@@ -21,6 +21,8 @@ from tests.effort import examples
 settings.register_profile("house", deadline=None, max_examples=examples())
 settings.load_profile("house")
 
+gc.disable()  # until all tests are collected
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -75,6 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays: no full collection looks through thousands of tests and modules."""
+    """What is there before the first test stays: garbage is not looked for in thousands of tests and modules."""
     gc.collect()
     gc.freeze()
+    gc.enable()

@@ -161,10 +161,6 @@ def test_a_run_without_a_tree_is_no_success(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "0 passed, 0 failed\n"
 
 
-MODULES = sorted(
-    {name for name in (*sys.stdlib_module_names, *importlib.metadata.packages_distributions()) if name.isidentifier()}
-    | {"nodeattrs", "sitecustomize", "usercustomize"}
-)
 MANY = (
     "impact base..HEAD --no-run-code --jobs 2",
     "what-if --set k=5 --no-run-code --jobs 2",
@@ -177,7 +173,8 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare()
     top = tmp_path_factory.mktemp("modules")
     tree = valid([*DIALECTS], nodes=20)
-    for name in MODULES:
+    known = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions()}
+    for name in sorted({*filter(str.isidentifier, known), "nodeattrs", "sitecustomize", "usercustomize"}):
         tree.put(f"{name}.py", python(f"{name}.py"))
     tree.late["roles/web.json"] = File('{"name": "web", "default_attributes": {"k": 9}, "run_list": []}')
     build(tree, top, 0)

@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ from nodeattrs.store import open_store
 from tests.effort import EFFORT, examples
 from tests.test_lsp import EXAMPLE, fleet, leaves
 
-mcp = pytest.importorskip("mcp")
-from_thread = pytest.importorskip("anyio.from_thread")
-pytestmark = pytest.mark.xdist_group("mcp")  # one worker, so that each server is started once
+pytestmark = [
+    pytest.mark.xdist_group("mcp"),  # one worker, so that each server is started once
+    pytest.mark.skipif(find_spec("mcp") is None, reason="there is no library mcp"),
+]
 
 Ask = Callable[..., Awaitable[Any]]
 Talk = Callable[[Ask], Awaitable[None]]
@@ -37,6 +39,8 @@ Server = Callable[[Talk], None]
 @contextlib.asynccontextmanager
 async def serving(folder: Path, *words: str) -> AsyncIterator[Ask]:
     """A server that stands in a folder."""
+    import mcp  # which takes a second
+
     line = ["-m", "nodeattrs", "mcp", *words]
     server = mcp.StdioServerParameters(command=sys.executable, args=line, cwd=str(folder), env=dict(os.environ))
     async with mcp.stdio_client(server) as streams, mcp.ClientSession(*streams) as session:
@@ -53,7 +57,10 @@ async def serving(folder: Path, *words: str) -> AsyncIterator[Ask]:
 
 @contextlib.contextmanager
 def server(folder: Path, *words: str) -> Iterator[Server]:
-    """One server for several talks: a call for each."""
+    """One server for several talks: a call for each. Without the library mcp the test is skipped."""
+    pytest.importorskip("mcp")
+    from anyio import from_thread
+
     with (
         from_thread.start_blocking_portal() as portal,
         portal.wrap_async_context_manager(serving(folder, *words)) as ask,
