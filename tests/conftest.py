@@ -21,8 +21,6 @@ from tests.effort import examples
 settings.register_profile("house", deadline=None, max_examples=examples())
 settings.load_profile("house")
 
-gc.disable()  # until all tests are collected
-
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -70,6 +68,16 @@ def limit_of_recursion():
     sys.setrecursionlimit(1_000)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collection makes no garbage, and looks for none."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those of a group, which one worker has for itself, come first: at the end all others would wait for it."""
@@ -77,7 +85,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays: garbage is not looked for in thousands of tests and modules."""
+    """What is there before the first test stays: no full collection looks through thousands of tests and modules."""
     gc.collect()
     gc.freeze()
-    gc.enable()
