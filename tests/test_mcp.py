@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import io
 import json
 import os
 import random
@@ -19,7 +18,6 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
-from nodeattrs.cli import main
 from nodeattrs.cli.mcp import tools
 from nodeattrs.core.tree import spell
 from nodeattrs.store import open_store
@@ -79,18 +77,17 @@ def asked(folder: Path, talk: Talk, *words: str) -> None:
 
 
 def command(folder: Path, *words: str) -> Any:
-    printed = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
-        main([*words, "--format", "json"])
-    return json.loads(printed.getvalue())
+    """In a process of its own: this one may know sources of the example that the server does not have."""
+    line = [sys.executable, "-m", "nodeattrs", *words, "--format", "json"]
+    return json.loads(subprocess.run(line, cwd=folder, capture_output=True, text=True).stdout)
 
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store in which the nodes of the example are."""
     folder = tmp_path_factory.mktemp("shop")
-    words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts")]
-    assert main([*words, "--store", str(folder / "s.db")]) == 0
+    words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts"), "--store", "s.db"]
+    subprocess.run([sys.executable, "-m", "nodeattrs", *words], cwd=folder, check=True, capture_output=True)
     return folder
 
 
@@ -142,7 +139,7 @@ class TestTheTools:
                 claims = came["data"]["claims"]
                 assert (claims[0]["file"], claims[0]["line"]) == place_of(node_of(store, name), path)
                 assert came["exit_code"] in (0, 5)
-            for name, path in drawn[:2]:
+            for name, path in drawn[:2]:  # a process each
                 assert (await ask("explain", node=name, path=path))["data"] == command(
                     shop, "explain", name, path, "--store", "s.db"
                 )
