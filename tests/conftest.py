@@ -68,6 +68,16 @@ def limit_of_recursion():
     sys.setrecursionlimit(1_000)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collection makes no garbage, and looks for none."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Those of a group, which one worker has for itself, come first: at the end all others would wait for it."""

@@ -1,7 +1,7 @@
 """The place that an explanation names is the truth: edit it, run again, and the node follows.
 
 For the leaves and list elements of the three example nodes that are no facts, and for some facts: `make test` edits
-half of them, `make slow` all. What random inputs of all five systems add to that: tests/test_causality_random.py.
+a quarter of them, `make slow` all. What random inputs of all five systems add to that: tests/test_causality_random.py.
 The test reads what `explain --format json` prints and edits the files it names, nothing else;
 `tests.causality.editor` knows lines and brackets, and none of our readers.
 
@@ -46,9 +46,9 @@ pytestmark = pytest.mark.xdist_group("causality")  # one worker, so that a run o
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 NODES = ("web1", "web2", "db1")
 FACTS = 15
-SAMPLE = examples(40, fewest=10)
+SAMPLE = examples(40, fewest=5)
 """Facts of each node."""
-SHARE = min(1.0, 2 * EFFORT)
+SHARE = min(1.0, EFFORT)
 """The part of the other leaves whose lines are edited."""
 WITHHELD = "Sensitive(withheld)"
 ABSENT = object()

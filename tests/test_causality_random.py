@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from tests.causality.runner import MOST_ASIDE, SYSTEMS, run
-from tests.effort import examples
+from tests.effort import EFFORT, examples
 
 LONG = ("node",)
 """Systems whose examples take their time; tests/test_causality.py asks much of the same."""
@@ -55,6 +55,9 @@ ONCE_FALSE = {
 }
 """Seeds of inputs of which an explanation, or the judge, was wrong."""
 
+EACH = 1 if EFFORT >= 1 else 4
+"""Every so many of these is asked."""
+
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_what_explain_says_is_true(name):
@@ -63,14 +66,16 @@ def test_what_explain_says_is_true(name):
     """
     if name == "ruby" and shutil.which("ruby") is None:
         pytest.skip("there is no ruby")
-    report = run(SYSTEMS[name](), range(1, examples(COUNTS[name], fewest=3) + 1), examples=name not in LONG)
+    report = run(SYSTEMS[name](), range(1, examples(COUNTS[name], fewest=1) + 1), examples=name not in LONG)
 
     assert not report.lines, f"python -m tests.causality {name}\n" + "\n".join(report.lines)
     assert report.passed.keys() >= {"a", "b", "c", "d"}
     assert report.aside <= MOST_ASIDE or report.figures["settings"] < MANY
 
 
-@pytest.mark.parametrize(("name", "seed"), [(name, seed) for name, seeds in ONCE_FALSE.items() for seed in seeds])
+@pytest.mark.parametrize(
+    ("name", "seed"), [(name, seed) for name, seeds in ONCE_FALSE.items() for seed in seeds[::EACH]]
+)
 def test_what_was_false_once_is_true(name, seed):
     """
     Each of these inputs has found something.

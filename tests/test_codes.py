@@ -23,6 +23,7 @@ from nodeattrs.cloudinit import WARNINGS
 from nodeattrs.codes import Code, codes, kind, other_kind
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import REPEATED_KEY
+from tests.structure.statements import statements
 
 ROOT = Path(__file__).parents[1]
 FAMILY = {"hiera": "HieraError", "bindings": "BindingError"}
@@ -96,7 +97,7 @@ def imported_names() -> set[str]:
     return {
         f"{node.module}.{alias.name}"
         for _, tree in modules_with("import")
-        for node in ast.walk(tree)
+        for node in statements(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.effort import examples
+from tests.effort import EFFORT, examples
 from tests.hostile import judging
 from tests.hostile.building import PROGRAM, build, prepare
 from tests.hostile.commands import NOT_DRAWN, ROWS, Command, filled, leaves, order, schedule
@@ -22,6 +22,8 @@ from tests.hostile.judging import judged
 from tests.hostile.runner import Case, case, examined, main, smallest
 from tests.hostile.surroundings import VARIABLE
 from tests.hostile.trees import DIALECTS, drawn, valid
+
+pytestmark = pytest.mark.xdist_group("hostile")  # one worker, so that the folder of modules is made once
 
 IN_NO_HELP = {"complete", "--version"}
 
@@ -149,7 +151,7 @@ class TestTheJudge:
 
 def test_hostile_trees_make_no_command_do_what_none_may() -> None:
     """Each seed that fails is repeated by `python -m tests.hostile --seed SEED --count 1`."""
-    failed = {seed: faults for seed in range(1, 1 + examples(24, 12)) if (faults := examined(case(seed)))}
+    failed = {seed: faults for seed in range(1, 1 + examples(24, 6)) if (faults := examined(case(seed)))}
 
     assert failed == {}
 
@@ -159,10 +161,6 @@ def test_a_run_without_a_tree_is_no_success(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == "0 passed, 0 failed\n"
 
 
-MODULES = sorted(
-    {name for name in (*sys.stdlib_module_names, *importlib.metadata.packages_distributions()) if name.isidentifier()}
-    | {"nodeattrs", "sitecustomize", "usercustomize"}
-)
 MANY = (
     "impact base..HEAD --no-run-code --jobs 2",
     "what-if --set k=5 --no-run-code --jobs 2",
@@ -175,7 +173,8 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare()
     top = tmp_path_factory.mktemp("modules")
     tree = valid([*DIALECTS], nodes=20)
-    for name in MODULES:
+    known = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions()}
+    for name in sorted({*filter(str.isidentifier, known), "nodeattrs", "sitecustomize", "usercustomize"}):
         tree.put(f"{name}.py", python(f"{name}.py"))
     tree.late["roles/web.json"] = File('{"name": "web", "default_attributes": {"k": 9}, "run_list": []}')
     build(tree, top, 0)
@@ -198,10 +197,12 @@ if __name__ == "__main__":
 """A program that does as `nodeattrs` does, for one command line after the other."""
 ALONE = ("impact", "what-if", *(name for name, row in ROWS.items() if row.talk))
 """Rows that get a process each: they start others, or are spoken to."""
+IN_TIME = ALONE if EFFORT >= 1 else ALONE[2:]
+"""Those of them that are run: impact and what-if are in `MANY`, and beside that only where there is time."""
 TOGETHER = [name for name in ROWS if name not in ALONE]
 
 
-@pytest.mark.parametrize("name", [*ALONE, *MANY])
+@pytest.mark.parametrize("name", [*IN_TIME, *MANY])
 def test_no_command_imports_a_module_from_the_folder_it_runs_in(modules: Path, name: str) -> None:
     """Nor does any process that it starts."""
     drawn = Command(tuple(name.split())) if name in MANY else drawn_for(name)

@@ -28,6 +28,7 @@ from nodeattrs.verbs.comparing import Part, differences
 from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, LineWithoutEffect, impact
 from nodeattrs.verbs.impact_report import MOST, ImpactReport, Pattern
+from tests.effort import EFFORT, examples
 from tests.oracles import impact as oracle
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
@@ -98,11 +99,15 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
 Compare = Callable[..., Impact]
 
 
-@pytest.fixture(params=[True, False], ids=["sharing", "each"])
+WITH_SHARED_ANSWERS = [True, False] if EFFORT >= 1 else [True]
+
+
+@pytest.fixture(params=WITH_SHARED_ANSWERS, ids=lambda sharing: "sharing" if sharing else "each")
 def compare(tmp_path: Path, request: pytest.FixtureRequest) -> Compare:
     """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`.
 
-    Once with shared answers, and once with each subject by itself.
+    With shared answers, and if there is time also with each subject by itself. That both are the same is asked by
+    tests/test_sharing.py.
     """
     count, sharing = iter(range(99)), request.param
 
@@ -955,7 +960,7 @@ class TestSharedFacts:
 
 
 class TestAgainstBruteForce:
-    @pytest.mark.parametrize("number", range(24))
+    @pytest.mark.parametrize("number", range(examples(24, fewest=8)))
     def test_nothing_is_missed_or_invented_and_lines_are_causes(self, number):
         """
         The long runs are python -m tests.oracles.impact.

@@ -237,40 +237,24 @@ class TestALineBesideExplain:
 
 
 class TestWhileOneWrites:
-    def test_a_line_that_moved_since_it_was_saved_is_known_still(self, tmp_path: Path) -> None:
+    def test_a_line_is_known_still_if_it_moved_since_it_was_saved_or_the_editor_ends_lines_otherwise(
+        self, tmp_path: Path
+    ) -> None:
         folder = fleet(tmp_path / "fleet", 3)
-        (folder / "roles/r1.json").write_text('{"name": "r1",\n "default_attributes": {\n  "port": 1,\n  "a": 2}}\n')
+        text = '{"name": "r1",\n "default_attributes": {\n  "port": 1,\n  "a": 2}}\n'
+        (folder / "roles/r1.json").write_text(text)
+        of_windows = text.replace("r1", "r2")
+        (folder / "roles/r2.json").write_bytes(of_windows.replace("\n", "\r\n").encode())
 
         async def talk(editor: Editor) -> None:
             before = await editor.until_hover("roles/r1.json", 3, "`port`")
             editor.open("roles/r1.json", '{"name": "r1",\n\n "run_list": [],\n "default_attributes": {\n  "port": 1,\n')
             assert await editor.hover("roles/r1.json", 5) == before
             assert await editor.hover("roles/r1.json", 3) == ""
+            editor.open("roles/r2.json", of_windows)
+            assert "wins on" in await editor.until_hover("roles/r2.json", 3, "`port`")
 
         asked(folder, talk)
-
-    def test_an_editor_may_end_lines_otherwise_than_the_file_does(self, tmp_path: Path) -> None:
-        folder = fleet(tmp_path / "fleet", 3)
-        text = '{"name": "r1",\n "default_attributes": {\n  "port": 1,\n  "a": 2}}\n'
-        (folder / "roles/r1.json").write_bytes(text.replace("\n", "\r\n").encode())
-
-        async def talk(editor: Editor) -> None:
-            editor.open("roles/r1.json", text)
-            assert "wins on" in await editor.until_hover("roles/r1.json", 3, "`port`")
-
-        asked(folder, talk)
-
-    def test_a_hover_about_some_of_the_subjects_says_of_how_many(self, tmp_path: Path) -> None:
-        folder = fleet(tmp_path / "fleet", 3, nodes=3)
-        role = {"name": "r1", "default_attributes": {"port": 1}}
-        (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
-        for name in ("n1", "n2", "n3"):
-            (folder / f"nodes/{name}.json").write_text(json.dumps({"name": name, "run_list": ["role[r1]"]}))
-
-        async def talk(editor: Editor) -> None:
-            assert "*of the first 2 of " in await editor.until_hover("roles/r1.json", 4, "`port`")
-
-        asked(folder, talk, "--most", "2")
 
     def test_what_is_saved_is_asked_anew_and_checked_anew(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 3)
@@ -327,21 +311,15 @@ class TestALineThatIsOverridden:
         lines.look()
         assert [*sentences(*lines.at(FileLine("roles/web.json", 4)), lines.count)][1] == "wins on 1 of 2 nodes: n2"
 
-    def test_keeps_its_lens_while_other_lines_are_written(self, tmp_path: Path) -> None:
+    def test_keeps_its_lens_while_other_lines_are_written_and_has_one_of_now_after_a_file_is_saved(
+        self, tmp_path: Path
+    ) -> None:
         folder = site(tmp_path)
         text = (folder / "roles/web.json").read_text()
 
         async def talk(editor: Editor) -> None:
             editor.open("roles/web.json", text.replace('  "default', '\n\n  "default').replace('"workers"', '"people"'))
             assert await editor.lenses("roles/web.json") == {6: "wins on 1 of 2 nodes"}
-
-        asked(folder, talk)
-
-    def test_has_a_lens_of_now_after_a_file_is_saved(self, tmp_path: Path) -> None:
-        folder = site(tmp_path)
-
-        async def talk(editor: Editor) -> None:
-            assert await editor.lenses("roles/web.json") == {4: "wins on 1 of 2 nodes"}
             (folder / "environments/prod.json").write_text('{"name": "prod"}')
             editor.save("environments/prod.json")
             for _ in range(300):
@@ -365,12 +343,13 @@ class TestALineThatIsOverridden:
 
         asked(folder, talk)
 
-    def test_says_of_how_many_subjects_it_speaks(self, tmp_path: Path) -> None:
+    def test_says_of_how_many_subjects_it_speaks_as_a_hover_does(self, tmp_path: Path) -> None:
         async def talk(editor: Editor) -> None:
             assert await editor.lenses("roles/web.json") == {
                 1: "incomplete: of the first 1 of 2 nodes (--most)",
                 4: "wins on 0 of 1 node (incomplete: see line 1)",
             }
+            assert "*of the first 1 of 2 nodes" in await editor.until_hover("roles/web.json", 4, "`port1`")
 
         asked(site(tmp_path), talk, "--most", "1")
 
@@ -395,7 +374,9 @@ class TestALineThatIsOverridden:
 
         asked(folder, talk)
 
-    def test_offers_to_open_the_line_that_wins(self, tmp_path: Path) -> None:
+    def test_offers_to_open_the_line_that_wins_and_names_it_to_an_editor_that_opens_no_lines(
+        self, tmp_path: Path
+    ) -> None:
         opened: list[tuple[str, int]] = []
 
         def show(params: Any) -> Any:
@@ -403,22 +384,18 @@ class TestALineThatIsOverridden:
             return types.ShowDocumentResult(success=True)
 
         async def talk(editor: Editor) -> None:
-            editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
             (action,) = await editor.actions("roles/web.json", 4)
             assert action.title == "go to the winning line: environments/prod.json:4"
+            await editor.perform(action)
+            (text,) = editor.shown
+            assert text.startswith("environments/prod.json:4 wins. ")
+            editor.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
             await editor.perform(action)
             assert opened == [("prod.json", 4)]
             assert await editor.actions("roles/web.json", 5) == []
             assert await editor.actions("roles/web.json", 4, "source.fixAll") == []
 
-        assert asked(site(tmp_path), talk).shown == []
-
-    def test_is_named_in_a_message_by_an_editor_that_opens_no_lines(self, tmp_path: Path) -> None:
-        async def talk(editor: Editor) -> None:
-            await editor.perform(*await editor.actions("roles/web.json", 4))
-
-        (text,) = asked(site(tmp_path), talk).shown
-        assert text.startswith("environments/prod.json:4 wins. ")
+        assert len(asked(site(tmp_path), talk).shown) == 1
 
 
 class TestWhatRuns:

@@ -253,7 +253,12 @@ class TestTheLists:
         Of the modules of each folder, some have a test file that imports them.
         """
         tests = rooms.Tests(runner.CHECKOUT)
-        near = {rooms.room_of(file) for file in rooms.files_of(runner.CHECKOUT) if tests.near(file)}
+        files = rooms.files_of(runner.CHECKOUT)
+        near = {
+            room
+            for room in rooms.rooms_of(runner.CHECKOUT)
+            if any(tests.near(file) for file in rooms.in_rooms(files, [room]))
+        }
 
         assert near == set(rooms.rooms_of(runner.CHECKOUT))
         assert {"top", "dialects/hiera", "cli", "verbs", "dialects", "web"} <= near

@@ -22,6 +22,7 @@ from nodeattrs.dialects.chef.opened import Nodes
 from nodeattrs.node.maps import WatchedMap
 from nodeattrs.verbs.impact import Impact, ImpactOptions, impact
 from nodeattrs.verbs.lines import FolderLines
+from tests.effort import examples
 from tests.oracles import sharing as oracle
 from tests.oracles.impact import written
 
@@ -498,7 +499,7 @@ def test_a_program_that_only_the_search_for_unnoted_code_reads_is_read_by_no_nod
     assert ("cookbooks/app/recipes/default.py",) == found.dialects[0].unseen
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(4, fewest=1)))
 def test_sharing_changes_nothing_of_what_is_said(seed: int) -> None:
     """
     More of it: python -m tests.oracles.sharing
@@ -541,7 +542,7 @@ def test_hosts_with_equal_groups_and_no_variables_of_their_own_are_computed_once
     assert (computed[:5], len(computed)) == (["alone", "d00", "d05", "w00", "w03"], 5 + samples)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(examples(4, fewest=1)))
 def test_sharing_changes_nothing_of_what_is_said_of_hosts(seed: int) -> None:
     """
     More of it: python -m tests.oracles.sharing --hosts

@@ -1,6 +1,7 @@
 """The explorer and the report in a real browser: Debian's chromium, without a screen.
 
-Each page is opened in light, dark and on a small screen, clicked and searched; its picture is kept in `.run/screens/`.
+Each page is opened, clicked and searched; its picture is kept in `.run/screens/`. `make slow` opens each in light, in
+dark and on a small screen, `make test` in one of these.
 What is read from the page is compared with `explain --format json`. Where there is no chromium the reason is given;
 NODEATTRS_BROWSER=required makes that a failure.
 """
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -238,6 +240,8 @@ SHOWN = [
     if EFFORT >= 1 or at % len(LOOKS) == turn
 ]
 """Each page in one of the looks, unless there is time for all."""
+FOR_AXE = [*product(PAGES, LOOKS)][:: 1 if EFFORT >= 1 else 13]
+"""Some pages in one of the looks, unless there is time for all pages in all looks."""
 
 
 _ANSWERS = [path for path in PAGES if "?" in path or path.startswith("/subjects/")]
@@ -318,16 +322,15 @@ class TestSubjects:
             assert browser.js("return document.documentElement.scrollHeight") < 20_000
 
     @pytest.mark.skipif("NODEATTRS_AXE" not in os.environ, reason="NODEATTRS_AXE names no axe.min.js")
-    @pytest.mark.parametrize("path", PAGES)
-    def test_axe_finds_nothing(self, browser, site, path):
-        script = Path(os.environ["NODEATTRS_AXE"]).read_text()
-        for look in ("light", "dark", "small"):
-            browser.look(look)
-            browser.open(site + path)
-            browser.js(script)
-            run = "const done = arguments[0]; axe.run(document).then((found) => done(found.violations))"
-            found = browser.driver.execute_async_script(run)
-            assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], look
+    @pytest.mark.parametrize(("path", "look"), FOR_AXE)
+    def test_axe_finds_nothing(self, browser, site, path, look):
+        browser.look(look)
+        browser.open(site + path)
+        browser.js(Path(os.environ["NODEATTRS_AXE"]).read_text())
+        run = "const done = arguments[0]; axe.run(document).then((found) => done(found.violations))"
+        found = browser.driver.execute_async_script(run)
+
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
 
 
 def test_the_printed_address_lets_the_browser_in_and_the_token_leaves_it(browser, place):
@@ -413,7 +416,7 @@ class TestTheTree:
         place, address = request.getfixturevalue(folder), request.getfixturevalue(served_at)
         store = open_store(str(place / "nodes.db"))
         draw = random.Random(2024)
-        names = draw.sample(store.names(), 2)  # to open a page is what takes the time
+        names = draw.sample(store.names(), 1 if EFFORT < 1 else 2)  # to open a page is what takes the time
         checked = 0
         for name in names:
             browser.open(f"{address}/nodes/{name}")
@@ -513,7 +516,7 @@ class TestWithoutScript:
 
 
 class TestReport:
-    @pytest.mark.parametrize("look", LOOKS)
+    @pytest.mark.parametrize("look", ["small"] if EFFORT < 1 else LOOKS)
     def test_it_is_opened_from_disk(self, browser, many, report, look):
         """Small enough, and whole."""
         assert report.stat().st_size < 1_500_000

@@ -175,7 +175,7 @@ def opened(door: Callable[[Node], Any], node: Node) -> MapView | None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(40, fewest=8))
 @given(
     programs(verbs=WRITES, interleaved=True, max_size=10),
     st.lists(st.tuples(st.sampled_from(sorted(DOORS)), st.booleans()), max_size=4),

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.structure.statements import statements
+
 TOP = "top"
 """The room of the modules that are in no folder, such as `nodeattrs/errors.py`."""
 
@@ -37,7 +39,7 @@ def imported(file: Path, module: str) -> frozenset[str]:
     """
     package = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
     found: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.structure.statements import statements
+
 FACE = ""
 """The room of `nodeattrs/__init__.py`."""
 
@@ -126,8 +128,7 @@ def imports_of(module: str, modules: Modules) -> Iterator[Import]:
 
 @cache
 def _statements(text: str) -> list[ast.Import | ast.ImportFrom]:
-    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    return sorted(found, key=lambda node: node.lineno)
+    return [one for one in statements(ast.parse(text)) if isinstance(one, (ast.Import, ast.ImportFrom))]
 
 
 def _named(statement: ast.Import | ast.ImportFrom, module: str, is_package: bool) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs
+from tests.structure.statements import statements
 
 ROOT = Path(nodeattrs.__file__).parent
 pytestmark = pytest.mark.xdist_group("house")  # one worker, so that each module is parsed once
@@ -30,14 +31,22 @@ ALLOWED = {
 """File and use -> the reason. An empty reason is that of the line above it."""
 
 
+Nodes = list[ast.AST]
+"""All nodes of a syntax tree."""
+
+
+def nodes_of(text: str) -> Nodes:
+    return [*ast.walk(ast.parse(text))]
+
+
 def is_private(name: str) -> bool:
     return any(step.startswith("_") and not step.startswith("__") for step in name.split("."))
 
 
-def private_uses(tree: ast.Module) -> Iterator[str]:
+def private_uses(nodes: Nodes) -> Iterator[str]:
     """The private modules, and private names of modules, of the standard library and of other libraries."""
     modules: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
             modules |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
@@ -46,16 +55,16 @@ def private_uses(tree: ast.Module) -> Iterator[str]:
         else:
             continue
         yield from (name for name in names if not name.startswith("nodeattrs") and is_private(name))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and is_private(node.attr) and isinstance(node.value, ast.Name):
             used = f"{modules.get(node.value.id, 'nodeattrs')}.{node.attr}"
             if not used.startswith("nodeattrs") and used != "os._exit":  # which is public, in spite of its name
                 yield used
 
 
-def changes_of_modules(tree: ast.Module) -> Iterator[str]:
+def changes_of_modules(nodes: Nodes) -> Iterator[str]:
     """The statements that change `sys.modules`, what stands in it, or how modules are found."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Assign):
             yield from (f"{ast.unparse(one)} = ..." for one in node.targets if names_modules(one))
         elif isinstance(node, ast.Delete):
@@ -78,17 +87,17 @@ def names_modules(tree: ast.AST) -> bool:
     )
 
 
-def code_objects(tree: ast.Module) -> Iterator[str]:
+def code_objects(nodes: Nodes) -> Iterator[str]:
     """Where code objects or functions are made by hand. Code of recipes is compiled and run as Python does it."""
     made = {"FunctionType", "CodeType", "CellType"}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in made:
             yield ast.unparse(node)
 
 
-def own_constants(tree: ast.Module) -> Iterator[str]:
+def own_constants(nodes: Nodes) -> Iterator[str]:
     """Where `TYPE_CHECKING` is set: it comes from `typing`."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and node.id == "TYPE_CHECKING" and isinstance(node.ctx, ast.Store):
             yield node.id
 
@@ -97,30 +106,30 @@ NOT_EVERYWHERE = {"fcntl", "grp", "pwd"}
 """Modules of the standard library that Windows does not have."""
 
 
-def late_imports(tree: ast.Module) -> Iterator[str]:
+def late_imports(nodes: Nodes) -> Iterator[str]:
     """The modules of the standard library that are imported within a function."""
-    for function in ast.walk(tree):
+    for function in nodes:
         if isinstance(function, ast.FunctionDef):
-            for node in ast.walk(function):
-                for module in imported_modules(node):
+            for statement in statements(function):
+                for module in imported_modules(statement):
                     if module.partition(".")[0] in sys.stdlib_module_names - NOT_EVERYWHERE:
                         yield module
 
 
-Check = Callable[[ast.Module], Iterator[str]]
+Check = Callable[[Nodes], Iterator[str]]
 WITH_EXCEPTIONS: tuple[Check, ...] = (private_uses, changes_of_modules, code_objects)
 
 
 @cache
 def uses() -> dict[Check, set[tuple[str, str]]]:
-    """What each check finds in the package: file and use. Each file is parsed once."""
+    """What each check finds in the package: file and use. Each file is parsed and walked once."""
     found: dict[Check, set[tuple[str, str]]] = {
         check: set() for check in (*WITH_EXCEPTIONS, own_constants, late_imports)
     }
     for file in sorted(ROOT.rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        nodes = nodes_of(file.read_text(encoding="utf-8"))
         for check, places in found.items():
-            places.update((file.relative_to(ROOT).as_posix(), use) for use in check(tree))
+            places.update((file.relative_to(ROOT).as_posix(), use) for use in check(nodes))
     return found
 
 
@@ -164,7 +173,7 @@ def imported_modules(node: ast.AST) -> list[str]:
     ],
 )
 def test_a_private_use_is_found(text: str, use: str) -> None:
-    assert [*private_uses(ast.parse(text))] == [use]
+    assert [*private_uses(nodes_of(text))] == [use]
 
 
 @pytest.mark.parametrize(
@@ -178,4 +187,4 @@ def test_a_private_use_is_found(text: str, use: str) -> None:
     ],
 )
 def test_a_change_of_how_modules_are_found_is_found(text: str) -> None:
-    assert len([*changes_of_modules(ast.parse(text))]) == 1
+    assert len([*changes_of_modules(nodes_of(text))]) == 1

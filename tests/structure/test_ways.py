@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs
+from tests.structure.statements import statements
 from tests.structure.ways import WAYS
 
 ROOT = Path(nodeattrs.__file__).parent
@@ -51,7 +52,7 @@ class TestFunctions:
         long = [
             f"{file.relative_to(ROOT)}:{node.lineno}: {node.name} has {lines_of(node)} lines"
             for file in sorted(ROOT.rglob("*.py"))
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            for node in statements(ast.parse(file.read_text(encoding="utf-8")))
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST
         ]
 
