@@ -74,7 +74,7 @@ def cluster():
 
 
 address = pytest.fixture(cluster, scope="module", name="address")
-doomed = pytest.fixture(cluster, scope="module", name="doomed")
+doomed = pytest.fixture(cluster, scope="class", name="doomed")
 """One whose workers are killed."""
 
 
@@ -209,7 +209,7 @@ class TestASchedulerThatGoesAway:
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
         recipe(fleet, HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
-        with dask_programs.running(tmp_path, again=False) as (gone, scheduler):
+        with dask_programs.running(tmp_path, again=False, workers=1) as (gone, scheduler):
             killer = subprocess.Popen([sys.executable, "-c", KILLER, str(tmp_path), str(scheduler.pid)])
             assert 1 == main([*words, "--executor", f"dask:{gone}"])
             killer.wait(10)
