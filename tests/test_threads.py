@@ -20,7 +20,7 @@ from nodeattrs.node.running import walk
 from tests.effort import examples
 from tests.sane import contradictions_in
 
-ROUNDS = examples(800, fewest=200)
+ROUNDS = examples(400, fewest=200)
 
 
 @pytest.fixture(autouse=True)
