@@ -59,7 +59,7 @@ test: $(STAMP) ## run the tests, on all processors
 
 # What tries random things without Hypothesis, or a part of all that there is.
 RANDOM = catalog_types causality causality_random folders hiera_secrets hostile impact lsp markers mcp package \
-	settings_models sharing web_browser
+	settings_models sharing strange_input threads vectors web_browser
 SECONDS = 600
 EFFORT = 5
 slow: $(STAMP) ## many more examples of laws, all looks of all pages, odd inputs for ten minutes; EFFORT=20 SECONDS=3600

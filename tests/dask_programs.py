@@ -1,4 +1,4 @@
-"""A cluster of Dask as people start one: a scheduler and two workers, each a program of its own, gone at the end."""
+"""A cluster of Dask as people start one: a scheduler and its workers, each a program of its own, gone at the end."""
 
 import contextlib
 import os
@@ -15,9 +15,10 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(folder, again=True):
+def running(folder, again=True, workers=2):
     """The scheduler's address, and its process.
 
+    workers: how many
     again: whether workers that die are started again, as `dask worker` does
     """
     port = free_port()
@@ -29,7 +30,7 @@ def running(folder, again=True):
         started.append(subprocess.Popen(command, env=environment, cwd=folder, stderr=subprocess.DEVNULL))
 
     start("scheduler", "--host", "127.0.0.1", "--port", str(port))
-    for _ in range(2):
+    for _ in range(workers):
         start("worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--local-directory", str(folder), *nanny)
     try:
         yield f"tcp://127.0.0.1:{port}", started[0]

@@ -1,21 +1,12 @@
 """One exam for every store.
 
 A test module makes a class of `StoreExam` and gives it the fixture `place`: where a
-store that nobody used yet can be opened. Run as a program this module is the other
-process: `python -m tests.store_exam writer|counter|victim|first PLACE ...`.
+store that nobody used yet can be opened.
 """
 
-import itertools
 import json
-import multiprocessing
-import os
-import pathlib
-import random
-import signal
-import subprocess
 import sys
 import threading
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -32,14 +23,7 @@ from nodeattrs.store.engines.index import VERSION
 from nodeattrs.store.saved_nodes import restore
 from nodeattrs.store.search import parse_query
 from tests.effort import examples
-
-ROOT = pathlib.Path(__file__).parent.parent
-
-
-def pair(mark, name="web1", size=2_000):
-    """A document and a snapshot that say the same mark, so that a mixture of two pairs shows."""
-    document = {"name": name, "chef_environment": "_default", "normal": {"mark": mark, "padding": "d" * size}}
-    return Saved(name, document, {"format": "nodeattrs-snapshot", "mark": mark, "padding": "s" * size})
+from tests.store_writers import mark_of, one_more, other_process, pair, write
 
 
 def imported(store, lines, file, sensitive=()):
@@ -47,24 +31,10 @@ def imported(store, lines, file, sensitive=()):
     return save_nodes(store, read_nodes(store, lines, file, sensitive))
 
 
-def mark_of(saved):
-    """The mark of a whole pair; anything else fails the test."""
-    assert saved is not None
-    assert saved.snapshot is not None, saved.note
-    assert saved.document["normal"]["mark"] == saved.snapshot["mark"]
-    assert saved.note == ""
-    return saved.snapshot["mark"]
-
-
 def rows_of(store, query):
     """What a query in SQL finds in the tables of a store."""
     with store._reading("look") as transaction:
         return transaction.all(query)
-
-
-def other_process(*arguments):
-    command = [sys.executable, "-m", "tests.store_exam", *map(str, arguments)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 names = st.sampled_from(["a", "b", "a.b", "a.json", "A-1", "a:b"])
@@ -280,7 +250,7 @@ class StoreExam:
         assert place.rpartition("://")[2] in store.describe()
 
     # Every store has a class of its own for this exam, and none of them minds the others.
-    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.differing_executors])
+    @settings(max_examples=examples(25, fewest=8), suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
     def test_it_behaves_like_lists_of_revisions(self, tmp_path_factory, data):
         """Random saves, deletes and prunes; plain lists are the judge."""
@@ -369,9 +339,9 @@ class StoreExam:
         snapshot = node.snapshot()
         document = saved_document(node)
         document["automatic"]["cpu"] = facts["cpu"]
-        for pair in snapshot["slots"]["15"]["m"]:
-            if pair[0] == "cpu":
-                pair[1] = {"j": facts["cpu"]}
+        for entry in snapshot["slots"]["15"]["m"]:
+            if entry[0] == "cpu":
+                entry[1] = {"j": facts["cpu"]}
         whole = Saved("web1", document, snapshot)
         store.save(whole)
 
@@ -388,7 +358,7 @@ class StoreExam:
         """
         One process makes the store, the others wait until it is there; see `first`.
         """
-        places = [self.fresh(tmp_path_factory) for _ in range(examples(24, fewest=6))]
+        places = [self.fresh(tmp_path_factory) for _ in range(examples(16, fewest=4))]
         process = other_process("first", *places)
         told, complaint = process.communicate()
         assert (0, f"{len(places)} begun, none lost") == (process.returncode, told.strip()), complaint
@@ -926,7 +896,7 @@ class TwoAtOnceExam:
 
     def test_a_kill_leaves_the_last_pair_or_the_next_one(self, place):
         """At random moments; see `victim`, which judges after each. More: `python -m tests.strain kill`."""
-        times = examples(40)
+        times = examples(40, fewest=10)
         process = other_process("victim", place, times)
         told, complaint = process.communicate()
         assert (0, f"{times} killed, none lost") == (process.returncode, told.strip()), complaint
@@ -937,116 +907,3 @@ def deep(levels):
     for _ in range(levels):
         tree = {"a": tree}
     return tree
-
-
-def write(store, who, count):
-    for number in range(count):
-        store.save(pair([who, number], size=2_000 + 37 * number))
-
-
-def count_up(store, times):
-    for _ in range(times):
-        assert store.change("web1", one_more).number
-
-
-def one_more(saved):
-    saved.document["normal"]["count"] += 1
-    return saved
-
-
-def first(places, count=4):
-    """Several processes at once save in each of the *places*, where nothing was saved before, and see what is there.
-
-    Each saves a node of its own and one that all of them save.
-    """
-    processes = multiprocessing.get_context("fork")
-    start = processes.Barrier(count)
-    savers = [processes.Process(target=save_first, args=(who, places, start)) for who in range(count)]
-    for saver in savers:
-        saver.start()
-    for saver in savers:
-        saver.join()
-    assert [0] * count == [saver.exitcode for saver in savers]
-    for place in places:
-        store = open_store(place)
-        assert ["all", *(f"own{who}" for who in range(count))] == store.names()
-        assert list(range(count)) == [mark_of(store.load(f"own{who}")) for who in range(count)]
-        assert list(range(count, 0, -1)) == [revision.number for revision in store.history("all")]
-        assert set(range(count)) == {mark_of(store.load("all", number + 1)) for number in range(count)}
-        assert [] == store.check()
-        store.close()
-    print(f"{len(places)} begun, none lost")
-
-
-def save_first(who, places, start):
-    try:
-        for place in places:
-            start.wait()
-            store = open_store(place)
-            store.save(pair(who, f"own{who}"))
-            store.save(pair(who, "all"))
-            store.close()
-    except BaseException:
-        start.abort()  # the others would wait for ever
-        raise
-
-
-def victim(place, rounds):
-    """Fork a child that saves in a loop, kill it, and see what it left; *rounds* times.
-
-    The child acknowledges each save on a pipe, so what may be found is known: what was
-    acknowledged last, or the one after it. Each death falls within its first few saves.
-    """
-    store, chance = open_store(place), random.Random(rounds)
-    began = time.monotonic()
-    store.save(pair(0, size=20_000))
-    pace = time.monotonic() - began
-    last = 0
-    for count in range(rounds):
-        inlet, outlet = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(outlet, b"%d\n" % last)
-            for number in itertools.count(last + 1):
-                store.save(pair(number, size=20_000))
-                os.write(outlet, b"%d\n" % number)
-        os.close(outlet)
-        with open(inlet, "rb") as acknowledged:
-            acknowledged.readline()  # it lives, and saves from here on
-            time.sleep(chance.uniform(0, 4 * pace))
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            last = max([last, *map(int, acknowledged)])
-        settle(store)
-        newest = whole(store, itertools.islice(store.history("web1"), 5)) - 1
-        found = mark_of(store.load("web1"))
-        assert last <= newest == found <= last + 1, f"acknowledged {last}, found {newest} and {found}"
-        last = found
-        assert count % 10 or [] == store.check()
-    assert [] == store.check()
-    assert last + 1 == len(store.history("web1")) == whole(store, store.history("web1"))
-    print(f"{rounds} killed, none lost")
-
-
-def settle(store):
-    """Wait until a server has ended what the dead have sent it: a save that comes later would be one more."""
-    store.delete("nobody")  # alone, and so after all that save
-
-
-def whole(store, revisions):
-    """Load revisions of the victim, whose marks are one less than their numbers; the greatest number."""
-    numbers = [revision.number for revision in revisions]
-    assert [number - 1 for number in numbers] == [mark_of(store.load("web1", number)) for number in numbers]
-    return max(numbers)
-
-
-if __name__ == "__main__":
-    task, where, *rest = sys.argv[1:]
-    if task == "writer":
-        write(open_store(where), rest[0], int(rest[1]))
-    elif task == "counter":
-        count_up(open_store(where), int(rest[0]))
-    elif task == "first":
-        first([where, *rest])
-    else:
-        victim(where, int(rest[0]))

@@ -17,7 +17,8 @@ from nodeattrs.store import Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import copy_store, export_lines
 from nodeattrs.store.search import parse_query
 from tests import postgresql_server
-from tests.store_exam import imported, pair
+from tests.store_exam import imported
+from tests.store_writers import pair
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 

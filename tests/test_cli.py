@@ -715,8 +715,10 @@ class TestStreams:
         os.close(theirs)
 
     @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-    @pytest.mark.parametrize("words", [("--help",), ("show", "web1"), ("completion", "bash")], ids=" ".join)
-    @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+    @pytest.mark.parametrize(
+        ("words", "unbuffered"),
+        [(("--help",), ""), (("--help",), "1"), (("show", "web1"), "1"), (("completion", "bash"), "")],
+    )
     def test_a_full_disk_under_stdout(self, desk: Path, say: Say, words: tuple[str, ...], unbuffered: str):
         """
         One line says what is wrong, whenever it is noticed.

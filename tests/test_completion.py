@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,19 +18,20 @@ from nodeattrs.cli import main
 Complete = Callable[..., set[str]]
 
 
-@pytest.fixture
-def script(capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+def script(shell: str) -> str:
     """What we print for a shell."""
-
-    def script(shell: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert main(["completion", shell]) == 0
-        return capsys.readouterr().out
+    return printed.getvalue()
 
-    return script
+
+@pytest.fixture(scope="module")
+def script_of_bash() -> str:
+    return script("bash")
 
 
 @pytest.fixture
-def completed(script: Callable[[str], str], tmp_path: Path) -> Complete:
+def completed(script_of_bash: str, tmp_path: Path) -> Complete:
     """What bash offers for the last of some words, in a folder with a few files."""
     for file in ("nodes.db", "nodes.jsonl", "two words.json"):
         (tmp_path / file).touch()
@@ -36,7 +40,7 @@ def completed(script: Callable[[str], str], tmp_path: Path) -> Complete:
     def completed(*words: str) -> set[str]:
         asked = " ".join(f"'{word}'" for word in ("nodeattrs", *words))
         program = (
-            f"{script('bash')}\nCOMP_WORDS=({asked}); COMP_CWORD={len(words)}\n"
+            f"{script_of_bash}\nCOMP_WORDS=({asked}); COMP_CWORD={len(words)}\n"
             'compopt() { :; }\n_nodeattrs\nprintf "%s\\n" "${COMPREPLY[@]}"\n'
         )
         done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
@@ -101,7 +105,7 @@ class TestBash:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_command_and_option_is_in_the_script(script: Callable[[str], str], shell: str):
+def test_every_command_and_option_is_in_the_script(shell: str):
     """
     Read off the parser: none can be forgotten.
     """
@@ -111,17 +115,29 @@ def test_every_command_and_option_is_in_the_script(script: Callable[[str], str],
         assert word in text
 
 
+EXAMPLE = Path(__file__).parent.parent / "cookbooks_example"
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store with the nodes of the example."""
+    folder = tmp_path_factory.mktemp("example")
+    words = ["--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts"), "--store", str(folder / "nodes.db")]
+    assert main(["run", "--all", "--quiet", *words]) == 0
+    return folder
+
+
 class TestWhatOnlyDataKnow:
     """Names of nodes, paths and keys: the script asks `nodeattrs complete`."""
 
     @pytest.fixture
-    def shop(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def shop(self, nodes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         """The example with its nodes kept, and a program for the shell to ask."""
-        root = Path(__file__).parent.parent
-        (tmp_path / "cookbooks_example").symlink_to(root / "cookbooks_example")
+        (tmp_path / "cookbooks_example").symlink_to(EXAMPLE)
+        shutil.copytree(nodes, tmp_path / ".nodeattrs")
         (tmp_path / "bin").mkdir()
         program = tmp_path / "bin" / "nodeattrs"
-        program.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m nodeattrs "$@"\n')
+        program.write_text(f'#!/bin/sh\nPYTHONPATH="{EXAMPLE.parent}" exec "{sys.executable}" -m nodeattrs "$@"\n')
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
         monkeypatch.chdir(tmp_path)
@@ -129,8 +145,6 @@ class TestWhatOnlyDataKnow:
         script = tmp_path / "script.sh"
         script.write_text('#!/bin/sh\ntouch ran\necho \'{"all": {"hosts": ["x"]}}\'\n')
         script.chmod(0o755)
-        example = "cookbooks_example"
-        assert main(["run", "--all", "--quiet", "--repo", example, "--facts", f"{example}/facts"]) == 0
         return tmp_path
 
     @pytest.mark.parametrize(

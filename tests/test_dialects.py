@@ -8,13 +8,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,6 +24,8 @@ from tests.test_lsp import Editor
 from tests.test_lsp import asked as edited
 from tests.test_mcp import Ask, asked
 from tests.test_web_site import client, site_of
+
+pytestmark = pytest.mark.xdist_group("salt")  # one pip is enough
 
 SALT = Path(__file__).parent / "dialects" / "salt"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -51,17 +51,6 @@ def written(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def runner(folder: Path, *paths: Path) -> Run:
-    """Runs a command in a folder, where packages of further folders are installed."""
-
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "COLUMNS": "100"}
-        line = [sys.executable, "-m", "nodeattrs", *words]
-        return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True)
-
-    return run
-
-
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder into which pip has installed the distribution."""
@@ -73,14 +62,21 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-@pytest.fixture
-def pillar(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A work tree with a pillar, and one commit."""
-    written(tmp_path, PILLAR)
+    folder = tmp_path_factory.mktemp("pillar")
+    written(folder, PILLAR)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    return tmp_path
+        subprocess.run([*git, *words], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def pillar(committed: Path, tmp_path: Path) -> Path:
+    """A copy of the work tree, for one test."""
+    return shutil.copytree(committed, tmp_path / "pillar")
 
 
 @pytest.fixture
@@ -99,6 +95,7 @@ def run(pillar: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
     yield run
     foreign.cache_clear()
+    sys.modules.pop("odd", None)  # each broken package has another one
 
 
 class TestTheVerbs:
@@ -369,20 +366,21 @@ class TestABrokenPackage:
             (_NAMED_HIERA, "odd = odd:Slash\n", "is no Dialect with a name of small letters, digits and dashes"),
         ],
     )
-    def test_it_is_named_and_skipped(self, text: str, points: str, expected: str, pillar: Path, tmp_path_factory: Any,
-                                     installed: Path) -> None:  # fmt: skip
-        folder = broken(tmp_path_factory.mktemp("odd"), text, points)
+    def test_it_is_named_and_skipped(
+        self, text: str, points: str, expected: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.syspath_prepend(str(broken(tmp_path / "odd", text, points)))
 
-        done = runner(pillar, folder, installed)("why", "port", "--on", "web1")
+        done = run("why", "port", "--on", "web1")
 
         assert done.returncode == 0
         assert "8080" in done.stdout
         assert expected in done.stderr
 
-    def test_check_reports_it(self, pillar: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-        folder = broken(tmp_path_factory.mktemp("odd"), "1 / 0", "odd = odd:Odd\n")
+    def test_check_reports_it(self, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.syspath_prepend(str(broken(tmp_path / "odd", "1 / 0", "odd = odd:Odd\n")))
 
-        assert "the dialect odd (odd) is skipped" in runner(pillar, folder)("check").stdout
+        assert "the dialect odd (odd) is skipped" in run("check").stdout
 
 
 class TestTheRegistry:

@@ -517,6 +517,13 @@ def process(command, **environment):
     return subprocess.run(command, env=environment, text=True, timeout=60, capture_output=True)
 
 
+def called(command, capsys):
+    """What `process` gives, of a command that runs in this process."""
+    capsys.readouterr()
+    code = main(command)
+    return subprocess.CompletedProcess(command, code, *capsys.readouterr())
+
+
 NO_LOCKS = """\
 import _multiprocessing
 
@@ -541,10 +548,10 @@ class TestWithoutSharedMemory:
         ],
         ids=["run", "fleet", "what-if"],
     )
-    def test_one_process_does_the_work_and_says_so(self, fleet, tmp_path, command):
+    def test_one_process_does_the_work_and_says_so(self, fleet, tmp_path, capsys, command):
         (tmp_path / "first").mkdir()
         (tmp_path / "first/sitecustomize.py").write_text(NO_LOCKS)
-        usual = process(command)
+        usual = called(command, capsys)
         path = f"{tmp_path / 'first'}{os.pathsep}{Path(__file__).parents[1]}"
         refused = process(command, PYTHONPATH=path)
 
@@ -641,7 +648,7 @@ class TestRunAll:
 class TestCtrlC:
     @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
     @pytest.mark.parametrize(("jobs", "whom"), [("1", "here"), ("2", "above")])
-    def test_it_tells_what_was_done_and_how_to_go_on(self, fleet, tmp_path, command, jobs, whom):
+    def test_it_tells_what_was_done_and_how_to_go_on(self, fleet, tmp_path, capsys, command, jobs, whom):
         """
         Nodes that are running come to their end, and no other is begun; the command that is printed does the rest.
         """
@@ -656,7 +663,7 @@ class TestCtrlC:
         assert 1 <= len(done) < 12
         assert done == sorted(one.get("name") or one["node"] for one in told.get("nodes") or told["runs"])
         assert way_on.startswith(f"  nodeattrs {' '.join(command)} --since 20")
-        again = process(way_on.split()[1:])
+        again = called(way_on.split()[1:], capsys)
         assert (0, "") == (again.returncode, again.stderr.partition("are done already\n")[2])
         assert {1} == {latest.number for _, latest in open_store("nodes.db").latest()}
         assert NAMES == sorted(open_store("nodes.db").names(), key=NAMES.index)
@@ -684,17 +691,17 @@ class TestCtrlC:
         assert "interrupted; go on with:" == told.splitlines()[0]
         assert 2 == len(told.splitlines())
 
-    def test_failures_end_with_the_same_hint(self, fleet):
+    def test_failures_end_with_the_same_hint(self, fleet, capsys):
         """
         It keeps the time of the first call, so that what was good before is skipped as well.
         """
-        said = process(("fleet", "resolve", *words()))
+        said = called(("fleet", "resolve", *words()), capsys)
         way_on = said.stderr.splitlines()[-1]
         assert (1, "to run only those again that failed:") == (said.returncode, said.stderr.splitlines()[-2])
 
-        again = process(way_on.split()[1:])
+        again = called(way_on.split()[1:], capsys)
         assert again.stdout.endswith("1 node, 1 failed, 11 skipped\n")
         assert way_on == again.stderr.splitlines()[-1]
 
-    def test_nothing_is_to_go_on_with_where_nothing_is_saved(self, fleet):
-        assert "" == process(("fleet", "resolve", *words("--why-run"))).stderr
+    def test_nothing_is_to_go_on_with_where_nothing_is_saved(self, fleet, capsys):
+        assert "" == called(("fleet", "resolve", *words("--why-run")), capsys).stderr

@@ -39,7 +39,7 @@ if node.name == "web05":
         os.kill(os.getpid(), signal.SIGKILL)
 """
 HALFWAY = """\
-import os, pathlib
+import os, pathlib, time
 if node.name >= "web20":
     pathlib.Path({go!r}).touch()
     while not pathlib.Path({gone!r}).exists():
@@ -74,7 +74,7 @@ def cluster():
 
 
 address = pytest.fixture(cluster, scope="module", name="address")
-doomed = pytest.fixture(cluster, scope="module", name="doomed")
+doomed = pytest.fixture(cluster, scope="class", name="doomed")
 """One whose workers are killed."""
 
 
@@ -197,6 +197,7 @@ class TestAStoreThatGoesAway:
             assert {one.name for one in seen if one.error} <= set(left)
             assert {one.name for one in seen if not one.error}.isdisjoint(left)
             assert 0 < len(left) < len(NAMES)
+            recipe(fleet, "")
             assert {""} == {one.error for one in on_cluster(fleet, address, left)}
             assert ONCE == revisions(fleet)
 
@@ -207,8 +208,8 @@ class TestASchedulerThatGoesAway:
         What was saved until then is passed over by the command that it prints.
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
-        recipe(fleet, SLOW + HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
-        with dask_programs.running(tmp_path, again=False) as (gone, scheduler):
+        recipe(fleet, HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
+        with dask_programs.running(tmp_path, again=False, workers=1) as (gone, scheduler):
             killer = subprocess.Popen([sys.executable, "-c", KILLER, str(tmp_path), str(scheduler.pid)])
             assert 1 == main([*words, "--executor", f"dask:{gone}"])
             killer.wait(10)

@@ -27,7 +27,7 @@ from tests.hiera_trees import written
 MARKER = "MARKEROFTHESECRET"
 ENCRYPTED, SETTINGS, CONVERTED = "encrypted", "sensitive in the settings", "converted to Sensitive"
 WAYS = (ENCRYPTED, SETTINGS, CONVERTED)
-TREES = examples(60)
+TREES = examples(60, fewest=12)
 LEVEL = "- {{name: {0}, path: {0}.yaml, {1}}}\n"
 MERGES = [
     "first",
@@ -144,7 +144,7 @@ def test_a_value_with_the_secret_says_so_and_shows_it_nowhere(tmp_path: Path, se
             assert way != ENCRYPTED or encrypted_in(value), key
 
 
-@pytest.mark.parametrize("seed", range(examples(20, fewest=10)))
+@pytest.mark.parametrize("seed", range(examples(20, fewest=6)))
 def test_no_command_prints_logs_or_saves_the_secret(tmp_path: Path, seed: int, monkeypatch, caplog):
     drawn = Drawn(seed, WAYS[seed % len(WAYS)])
     monkeypatch.chdir(drawn.folder(tmp_path))

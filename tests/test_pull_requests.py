@@ -61,7 +61,7 @@ class _Forge(BaseHTTPRequestHandler):
 def forge() -> Iterator[Any]:
     server: Any = ThreadingHTTPServer(("127.0.0.1", 0), _Forge)
     server.comments, server.asked, server.status = [], [], 200
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))  # seconds until it sees its end
     thread.start()
     yield server
     server.shutdown()

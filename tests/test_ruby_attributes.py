@@ -147,42 +147,39 @@ class TestWhatIsWritten:
 
 
 class TestWordsOfChef:
-    @pytest.mark.parametrize("name", ["Digester", "Exceptions", "JSONCompat", "Log", "Platform", "Util"])
-    def test_a_library_reopens_a_class_of_chef(self, tmp_path, name):
+    def test_a_library_reopens_each_class_of_chef(self, tmp_path):
         """As a class, which each of them is in Chef Infra 19."""
-        library = f"class Chef\n  class {name}\n    def self.of_library\n      1\n    end\n  end\nend\n"
-        run = of_text(
-            tmp_path, f"default['a'] = Chef::{name}.of_library\n", **{"cookbooks/app/libraries/more.rb": library}
-        )
+        names = ["Digester", "Exceptions", "JSONCompat", "Log", "Platform", "Util"]
+        classes = "".join(f"  class {name}\n    def self.of_library\n      1\n    end\n  end\n" for name in names)
+        text = "".join(f"default['a']['{name}'] = Chef::{name}.of_library\n" for name in names)
+        run = of_text(tmp_path, text, **{"cookbooks/app/libraries/more.rb": f"class Chef\n{classes}end\n"})
 
-        assert (1, []) == (run.node["a"], run.warnings)
+        assert (dict.fromkeys(names, 1), []) == (run.node["a"].to_dict(), run.warnings)
 
-    @pytest.mark.parametrize(
-        ("expression", "value"),
-        [
-            ("Chef::JSONCompat.parse('{\"a\": 1}')", {"a": 1}),
-            ("Chef::JSONCompat.from_json('[1]')", [1]),
-            ("Chef::JSONCompat.to_json({ 'a' => 1 })", '{"a":1}'),
-            ('"#{node}"', "node[web1]"),
-            ('"#{node.run_list}"', "recipe[app]"),
-            ("node.run_list.map(&:name)", ["app"]),
-            ("node.run_list.map { |item| item.type.to_s }", ["recipe"]),
-            ("node.run_list?('recipe[app]')", True),
-            ("Chef::Version.new('12.0.0') > Chef::Version.new('11.9')", True),
-            ("Chef::Version.new('12.1').to_s", "12.1.0"),
-            ("Chef::Mixin::DeepMerge.merge({ 'a' => { 'x' => 1 } }, { a: { y: 2 } })", {"a": {"x": 1, "y": 2}}),
-            ("Chef::Mixin::DeepMerge.merge({ 'l' => [1] }, { 'l' => [2, 1] })", {"l": [1, 2]}),
-            ("node['languages'].is_a?(Mash)", True),
-            ("{ 'x' => 1 }.to_yaml", "---\nx: 1\n"),
-            ("Chef::DataBagItem.load('users', 'bob')['shell']", "/bin/zsh"),
-        ],
-    )
-    def test_they_give_what_chef_gives(self, tmp_path, expression, value):
+    def test_they_give_what_chef_gives(self, tmp_path):
         """The values of Chef Infra 19."""
+        values = {
+            "Chef::JSONCompat.parse('{\"a\": 1}')": {"a": 1},
+            "Chef::JSONCompat.from_json('[1]')": [1],
+            "Chef::JSONCompat.to_json({ 'a' => 1 })": '{"a":1}',
+            '"#{node}"': "node[web1]",
+            '"#{node.run_list}"': "recipe[app]",
+            "node.run_list.map(&:name)": ["app"],
+            "node.run_list.map { |item| item.type.to_s }": ["recipe"],
+            "node.run_list?('recipe[app]')": True,
+            "Chef::Version.new('12.0.0') > Chef::Version.new('11.9')": True,
+            "Chef::Version.new('12.1').to_s": "12.1.0",
+            "Chef::Mixin::DeepMerge.merge({ 'a' => { 'x' => 1 } }, { a: { y: 2 } })": {"a": {"x": 1, "y": 2}},
+            "Chef::Mixin::DeepMerge.merge({ 'l' => [1] }, { 'l' => [2, 1] })": {"l": [1, 2]},
+            "node['languages'].is_a?(Mash)": True,
+            "{ 'x' => 1 }.to_yaml": "---\nx: 1\n",
+            "Chef::DataBagItem.load('users', 'bob')['shell']": "/bin/zsh",
+        }
         bag = {"data_bags/users/bob.json": {"id": "bob", "shell": "/bin/zsh"}}
-        text = f"automatic['languages']['ruby'] = '3'\ndefault['v'] = {expression}\n"
+        lines = [f"default['v'][{number}] = {expression}\n" for number, expression in enumerate(values)]
+        run = of_text(tmp_path, "".join(["automatic['languages']['ruby'] = '3'\n", *lines]), **bag)
 
-        assert value == of_text(tmp_path, text, **bag).node.to_dict()["v"]
+        assert values == dict(zip(values, run.node["v"].to_dict().values(), strict=True))
 
     @pytest.mark.parametrize(
         "word",

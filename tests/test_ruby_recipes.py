@@ -326,7 +326,7 @@ class TestWhatIsLeftOpen:
             ("file('/x').mode", 1, "mode of file[/x], which was not set"),
             ("app_thing('x').run_action(:run)", 1, "run_action"),
             ("ruby_block('x') { block { node.default['q'] = 1 } }.run_action(:run)", 1, "run_action"),
-            ("a = []\nloop { a << 'x' * 10_000_000 }", None, "NoMemoryError"),
+            ("a = []\nloop { a << String.new(capacity: 100_000_000) }", None, "NoMemoryError"),
         ],
     )
     def test_what_fails_is_unread_from_its_line_on(self, tmp_path, files, text, line, said):

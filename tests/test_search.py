@@ -572,7 +572,7 @@ def stores():
 
 
 @pytest.mark.xdist_group("postgresql")
-@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25, fewest=10), suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(documents, min_size=1, max_size=3), asked=st.lists(queries, min_size=1, max_size=4))
 def test_every_engine_gives_one_answer(stores, nodes, asked):
     """

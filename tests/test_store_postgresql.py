@@ -9,7 +9,8 @@ from nodeattrs.errors import StoreError
 from nodeattrs.store import Saved, open_store
 from nodeattrs.store.search import parse_query
 from tests import postgresql_server
-from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam
+from tests.store_writers import mark_of, pair
 
 pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
 
@@ -25,7 +26,7 @@ def server():
 class TestExam(StoreExam):
     @pytest.fixture
     def place(self):
-        return postgresql_server.fresh()
+        return postgresql_server.emptied()
 
     def fresh(self, _):
         return postgresql_server.fresh()
@@ -42,7 +43,7 @@ class TestHistory(DatabaseExam):
 
     @pytest.fixture
     def place(self):
-        return postgresql_server.fresh()
+        return postgresql_server.emptied()
 
     def damage(self, place, statement, *values):
         import psycopg
@@ -55,7 +56,7 @@ class TestHistory(DatabaseExam):
 class TestTwoAtOnce(TwoAtOnceExam):
     @pytest.fixture
     def place(self):
-        return postgresql_server.fresh()
+        return postgresql_server.emptied()
 
 
 class TestOpening:

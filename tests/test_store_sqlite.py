@@ -17,7 +17,8 @@ from nodeattrs.errors import StoreError
 from nodeattrs.store import Saved, open_store
 from nodeattrs.store.engines import sqlite
 from nodeattrs.store.engines.store import result_or_error
-from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
+from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam
+from tests.store_writers import mark_of, other_process, pair
 
 
 @pytest.fixture

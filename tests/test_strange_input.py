@@ -19,6 +19,7 @@ import pytest
 import yaml
 
 from nodeattrs.cli import main
+from tests.effort import EFFORT
 
 HIERA = "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n"
 COLLIDING = [number * (2**61 - 1) for number in range(1, 20_001)]
@@ -71,6 +72,13 @@ def test_a_document_ends_with_an_answer_or_an_error_of_ours(
     assert "Traceback" not in done.stderr
 
 
+def few_of(lines: list[str], more: list[str]) -> list[tuple[str, str]]:
+    """Each line and each of what goes with it, by turns; all pairs in `make slow`."""
+    if EFFORT >= 1:
+        return [*itertools.product(lines, more)]
+    return [*zip(itertools.cycle(lines), more, strict=False)]
+
+
 ROLE = {"roles/web.json": '{"name": "web", "default_attributes": {"a": 1}}', "nodes/n.json": '{"name": "n"}'}
 
 
@@ -78,9 +86,7 @@ class TestStreams:
     @pytest.mark.parametrize(
         ("words", "closed"),
         [
-            *itertools.product(
-                ["list roles", "show nobody"], [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"]
-            ),
+            *few_of(["list roles", "show nobody"], [">&-", "2>&-", "<&-", ">&- 2>&-", "<&- >&-", "<&- >&- 2>&-"]),
             ("check", "<&- >&- 2>&-"),
             ("fold roles/web.json", ">&-"),
         ],
@@ -94,8 +100,13 @@ class TestStreams:
         assert "fault in nodeattrs" not in done.stderr
         assert "Traceback" not in done.stderr
 
-    @pytest.mark.parametrize("line", ["$NA list roles", "env -u HOME $NA check", "HOME=/nowhere $NA trust --list"])
-    @pytest.mark.parametrize("before", ["", "ulimit -n 24;", "export PYTHONOPTIMIZE=2;", "export TMPDIR=/nowhere;"])
+    @pytest.mark.parametrize(
+        ("line", "before"),
+        few_of(
+            ["$NA list roles", "env -u HOME $NA check", "HOME=/nowhere $NA trust --list"],
+            ["", "ulimit -n 24;", "export PYTHONOPTIMIZE=2;", "export TMPDIR=/nowhere;"],
+        ),
+    )
     def test_few_handles_no_home_and_optimised_python_are_no_fault_of_ours(
         self, tmp_path: Path, before: str, line: str
     ) -> None:

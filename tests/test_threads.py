@@ -17,9 +17,10 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.node.running import walk
+from tests.effort import examples
 from tests.sane import contradictions_in
 
-ROUNDS = 400
+ROUNDS = examples(400, fewest=200)
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,7 @@ class _Case:
         for name, text in self.texts.items():
             self.write(name, text)
         self.node = self.run()
+        self.nodes: dict[tuple[str, int], Node | None] = {}
 
     def write(self, name: str, text: str) -> None:
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +66,12 @@ class _Case:
         return run_node(Repository(self.root), "n1", facts=FACTS).node
 
     def edited(self, file: str, line: int) -> Node | None:
-        """The node after every number of a line became another one; None where there is none."""
+        """The node after every number of a line became another one; None where there is none. A line is edited once."""
+        if (file, line) not in self.nodes:
+            self.nodes[file, line] = self._edited(file, line)
+        return self.nodes[file, line]
+
+    def _edited(self, file: str, line: int) -> Node | None:
         lines = self.texts[file].split("\n")
         if not NUMBER.search(lines[line - 1]):
             return None

@@ -27,7 +27,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests import postgresql_server, store_exam
+from tests import postgresql_server, store_writers
 from tests.strain import apply, carry, disk, fleet, flips, kill, pgbench, writers
 
 ENGINES = {"sqlite": "nodes.db", "postgresql": None}
@@ -101,7 +101,7 @@ def _first(engine: str, folder: pathlib.Path, count: int) -> dict[str, Any]:
     bad = []
     with contextlib.redirect_stdout(told):
         try:
-            store_exam.first(places)
+            store_writers.first(places)
         except AssertionError as error:
             bad.append(str(error) or "a first save was lost")
     return {"rounds": count, "bad": bad}

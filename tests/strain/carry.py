@@ -12,7 +12,7 @@ from typing import Any
 
 from nodeattrs.store import Noted, Saved, Store, open_store
 from nodeattrs.store.carrying import copy_store
-from tests.store_exam import settle
+from tests.store_writers import settle
 from tests.strain.kill import pair
 
 NODES = 53

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from nodeattrs.store import Saved, Store, open_store
-from tests.store_exam import settle
+from tests.store_writers import settle
 
 NAMES = ("web1", "web2", "db1")
 LONGEST = 0.03

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,10 @@ def cases_of(file: Path) -> Iterator[Case]:
             yield case
 
 
-def run(judge: Judge, file: Path) -> tuple[int, list[str]]:
-    """How many cases of *file* passed, and a line for each that did not."""
+def run(judge: Judge, file: Path, every: int = 1) -> tuple[int, list[str]]:
+    """How many cases of *file* passed, and a line for each that did not. every: 4 runs each fourth case only"""
     passed, failures = 0, []
-    for case in cases_of(file):
+    for case in islice(cases_of(file), 0, None, every):
         faults = list(_faults(judge, case))
         if faults:
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
