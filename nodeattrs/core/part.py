@@ -414,9 +414,10 @@ class InPlace:
         return own
 
     def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
-        """Whether this folding made the map *value* with these origins, and entries with origins *more* can be added.
+        """Whether a merge may add entries with the origins *more* to the map *value* itself.
 
-        False for a map of at most 8 entries, and for a map that was forgotten.
+        True if this folding remembers the map with this *origins* object, and if either *origins* is a dict and *more*
+        is not None, or both are None. A map of at most 8 entries is never remembered.
         """
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:

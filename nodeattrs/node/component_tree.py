@@ -194,7 +194,7 @@ class ComponentTree:
         """The place one step below *path*. If nothing is set there, a new empty map is stored, as in Chef.
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
-        on_the_way: whether the line of code goes on to set something below; it gets the mark of a step then
+        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
@@ -282,7 +282,7 @@ class ComponentTree:
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
         depth:  where the locator begins to count paths; None: at the depth of *path*
-        on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
+        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
         # Each write comes through here, so it avoids calls.

@@ -54,10 +54,9 @@ class ListChanges(NamedTuple):
 
 
 def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None:
-    """The history of the first list on *path* in a slot that was united or changed in place; None if there is no such
-    list.
+    """The history of a list at *path* or above it in a slot that was united or changed in place; None for no such list.
 
-    The list may be at *path* itself or above it.
+    If there are several, it is the outermost one.
     """
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
@@ -67,14 +66,15 @@ def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None
 
 
 class ListHistory:
-    """A list of a slot that was united or changed in place, with its earlier versions. It serves the trace of one path.
+    """A list of a slot that was united or changed in place, with its earlier versions, for the trace of one path.
 
     Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
     The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the list; None
-    if it was not changed in place. `is_left` says whether an element of the first setters is still in it. `events` has
-    the events of the history that are earlier versions of this list. `continues` says whether a claim is an earlier
-    version. Such events and claims need no row of their own in the trace.
+    if it was not changed in place. `is_left` says whether the list still has an element that was in it before its
+    changes in this slot. `events` has the writes that replaced earlier versions of this list. `continues` says whether
+    a claim, which is one line's value, is an earlier version. Such events and claims need no row of their own in the
+    trace.
 
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list
@@ -117,9 +117,9 @@ class ListHistory:
 
     @cached_property
     def is_left(self) -> bool:
-        """Whether the list still has an element of its first setters, or of changes in the weaker slot.
+        """Whether the list still has an element of the lines that set it first, or of changes in the weaker slot.
 
-        Also True if *path* leads into the list, and for a list that was empty at first.
+        True, too, if *path* leads into the list, and for a list that was empty at first.
         """
         if self.depth < len(self.path):
             return True

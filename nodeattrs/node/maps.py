@@ -48,7 +48,11 @@ def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
-    """The marks that set an entry before any change in place, each once: one mark, or several for a united list."""
+    """The marks of the lines that set an entry before any change in place, each once.
+
+    For a mark it is that mark alone. For a list whose elements have their own origins it is the marks of the elements;
+    for a list that was changed in place it is the `first` marks of `ChangedListOrigins`.
+    """
     if isinstance(set_by, ChangedListOrigins):
         return set_by.first
     if isinstance(set_by, list):
@@ -223,9 +227,10 @@ def writable_copy(original: OwnedMap) -> OwnedMap:
 
 
 def at_version(tree: OwnedMap, version: int) -> OwnedMap:
-    """The map as it was at a version: the map itself where no write has changed it since, else a copy without origins.
+    """The map before the writes that it recorded under *version* or later.
 
-    Only this level is taken back: the maps inside are the current ones. cost: one level, and the writes since then
+    If there are none, the map itself is returned, else a copy without origins. Only this level is taken back: the maps
+    inside are the current ones. cost: one level, and the writes that are taken back
     """
     if not tree.past or tree.past[-1][0] < version:
         return tree

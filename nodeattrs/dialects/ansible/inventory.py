@@ -416,10 +416,11 @@ class Inventory:
         """The names of the variables that some groups may set: groups whose name fits *name*, and the groups above
         these.
 
-        The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
-        may set any variable.
+        The group `all` is left out. A group that has only a file in group_vars counts. None if an unknown layer may
+        set any variable.
 
-        name:    a group's name, with a gap for each part that is not known
+        name:    a group's name with `templates.GAP` for each part that is not known, as `fits_gaps` takes it. It also
+                 counts with "_" for each "-"
         folders: folders of playbooks, which may have a folder group_vars
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]

@@ -298,7 +298,11 @@ class Declaration:
 
     @property
     def scope(self) -> str:
-        """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name."""
+        """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name.
+
+        The option `scope` of the item counts first ("singleton" gives ""), then its option `singleton`, then what the
+        producer `keeps`. It is "" without a producer.
+        """
         named = self.options.get("scope")
         if named is not None:
             return "" if named == "singleton" else str(named)

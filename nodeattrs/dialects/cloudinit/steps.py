@@ -144,9 +144,11 @@ class Row(NamedTuple):
 
 
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
+    """Yield (joining, the result before its first step) for each part that was merged, in order.
 
-    Results are computed again. Use each result before the next one is computed, since its maps change then.
+    A joining without steps is left out, such as that of a patch without operations. Results are computed again. Use
+    each result before the next one is computed, since its maps change then.
+    rows: foldings, each with the joinings of its parts
     cost: grows with the size of the parts
     """
     for row in rows:

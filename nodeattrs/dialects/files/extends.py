@@ -299,7 +299,10 @@ def _home_of_ruff(path: Path) -> TreePath:
 def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Path]:
     """(Why a file that another one names is not read, its path). The reason is "" for a file that can be read.
 
-    folder: the folder to which the path is relative; it is the result's path if *word* is no path
+    Not read is a path that begins with `~`, has a `$` or is an address; a file outside of the border; and what is no
+    regular file.
+    folder: the folder to which the path is relative. It is the result's path if *word* is no path, has `~` or `$`, or
+            is an address
     word:   the path as it is written, of any type
     verb:   a participle for the reason: "extended", "included"
     """

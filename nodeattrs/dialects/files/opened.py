@@ -46,7 +46,10 @@ class Folds(InRepository):
 
     @cached_property
     def repository(self) -> Folder:
-        """The folder of the side. All answers share its settings, which have a table for each fold."""
+        """The folder of the side, with the paths that the request calls sensitive.
+
+        Its settings are read at the first use, and kept with the side for all objects.
+        """
         note_read(os.path.join(self.side.root, FILE))
         settings = self.side.kept.setdefault("settings", RepositorySettings(self.side.root))
         found = Folder(self.side.root, settings=settings)

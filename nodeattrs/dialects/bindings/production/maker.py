@@ -312,8 +312,8 @@ class ValueMaker(Bound):
     def is_kept(self, wanted: Asked) -> bool:
         """Whether each further injection of a key gives the same object, since this or an outer maker keeps it.
 
-        False before the first injection. For a key that is not bound, or bound as optional: whether the scope was given
-        a value for it.
+        False before the first injection. A key that is not bound, or that is bound as optional, counts as kept only if
+        the scope was given a value for it.
         """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
@@ -545,7 +545,7 @@ def class_decisions(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[boo
 def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
     """Yield the errors that injections would end with: wrong options of multibinds, and look-ups of unbound keys.
 
-    Nothing is made. The keys come in order.
+    An unbound look-up of an optional declaration is no error. Nothing is made. The errors come sorted by key.
     """
     for _, winner in sorted(maker.resolution.winners.items()):
         if winner.is_multibind:

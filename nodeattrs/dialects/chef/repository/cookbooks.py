@@ -67,7 +67,7 @@ class Cookbook:
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
     unread:  the reason why the metadata, or the whole cookbook, is unknown; "" if it is known
-    sets_only: for a cookbook with *unread*: the only paths that it may set, by the settings. Empty: any path
+    sets_only: the paths that a cookbook with *unread* may set, as the settings of the repository say; empty: any path
     """
 
     name: str
