@@ -95,7 +95,7 @@ class Detached:
 
     As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
 
-    serial: the ledger's serial when it was replaced; a writer with a lower serial is older
+    serial: the ledger's serial when it was replaced; a writer with this serial or a lower one was made before
     place:  its content at that time
     """
 
@@ -496,7 +496,7 @@ class ComponentTree:
             replaced.append(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
-        """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
+        """Returns (path, container) for the container at *path* or above it that was replaced first since *born*.
 
         None if no container was replaced: a writer of *path* still refers to the node.
         born:   the ledger's serial when the writer was made

@@ -1,4 +1,4 @@
-"""The history of a list that was united or changed in place: who set it first, and who changed it since.
+"""The history of a list that was merged from lists or changed in place: the lines that set it first and changed it.
 
 Traces use it to show such a list as one row. A recipe that changes an attribute file's list stores the changed copy in
 its own slot; the weaker slot still has the old list. So the history of a list may begin in the weaker of the two slots
@@ -43,7 +43,7 @@ class ListChanges(NamedTuple):
     """The setters of a list that was changed in place, or of a part of that list, as claims for one row of a trace.
 
     slot:  the weaker slot that the list was taken over from, and that still has it; else None
-    first: the claims that set it before any change; several where lists had united. Their value is ABSENT where it is
+    first: the claims that set it before any change; several if it was merged from lists. Their value is ABSENT if it is
            not kept
     later: the claims that changed it in place since, each line once, the last one last
     """
@@ -54,9 +54,9 @@ class ListChanges(NamedTuple):
 
 
 def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None:
-    """The history of a list at *path* or above it in a slot that was united or changed in place; None for no such list.
+    """The history of the outermost list, at *path* or above it in a slot, that was merged or changed in place.
 
-    If there are several, it is the outermost one.
+    None if there is no such list. A list is merged here if its elements come from several lists.
     """
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
@@ -66,7 +66,7 @@ def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None
 
 
 class ListHistory:
-    """A list of a slot that was united or changed in place, with its earlier versions, for the trace of one path.
+    """A list of a slot that was merged from lists or changed in place, with its earlier versions, for one trace.
 
     Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
@@ -98,7 +98,8 @@ class ListHistory:
     def _taken_over(self) -> _State | None:
         """The version of the list in the weaker slot that this list began as, with all its changes there.
 
-        None if the list did not begin as a copy, if it was only united, or if that version is no longer in the history.
+        None if the list did not begin as a copy, if no line changed it in place, or if that version is no longer in the
+        history.
         """
         if isinstance(self.now, ChangedListOrigins):
             for state in self._states:
@@ -110,7 +111,7 @@ class ListHistory:
 
     @cached_property
     def changes(self) -> ListChanges | None:
-        """The setters of the list, or of its part at *path*; None where no change in place came after that was set."""
+        """The setters of the list, or of its part at *path*; None if no line changed the list in place after these."""
         if not isinstance(self.now, ChangedListOrigins):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
@@ -129,9 +130,7 @@ class ListHistory:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """The events of the history that are earlier versions of this list, and so need no row of their own; ()
-        for none.
-        """
+        """The events of the history whose old value is an earlier version of this list; () for none."""
         return tuple(one.event for one in self._states if one.event is not None and self._lives_on(one))
 
     def continues(self, claim: Claim, own: Path, path: Path) -> bool:

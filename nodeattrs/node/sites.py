@@ -55,7 +55,7 @@ class ExpressionSite:
     def setting(self) -> Any:
         """(expression, value) as syntax trees: the expression, and the part of it that is the value, or None.
 
-        None where the source is not known, and for a mere step.
+        None if the source is not known, and if `is_step` is true.
         """
         if self.span is None or self.is_step or self.text is None:
             return None

@@ -67,7 +67,7 @@ class SearchEntry(NamedTuple):
 
     steps: the keys that lead to the value, without indexes of lists
     kind:  "s" text, "n" number, "b" true or false, "z" null, "w" a list or an empty map as a whole
-    text:  the value as text; of "w" in Ruby's form
+    text:  the value as text, from `scalar_text`; for "w" from `whole`
     """
 
     steps: Steps
