@@ -121,6 +121,7 @@ class Attributes(Mapping[Any, Any]):
     slots:          the content of each slot by its number
     debug_value:    (component, value) of a path, for each component
     has_attribute:  whether any slot has a top-level key
+    explain:        the trace of a path as text; `origins` gives only the places of the value that is read
 
     Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
 

@@ -154,8 +154,9 @@ class Inventory:
     its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
     none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
     `require_host` gives the `Host` of a name, or raises AnsibleError. For tasks, `layers_with_facts` gives the layers
-    of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, and
-    `names_set_by_groups_like` the variables that groups may set. `has_own` is False for a host with nothing of its own.
+    of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, among
+    it `hosts_of_groups`. `names_set_by_groups_like` gives the variables that groups may set. `has_own` is False for a
+    host with nothing of its own. `setting_origin` is the place of a setting.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*

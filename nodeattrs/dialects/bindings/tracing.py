@@ -66,6 +66,8 @@ _TIED = _rule(_conflicting, "neither is above the other")
 class BindingSource:
     """The declaration, fragment or unread set behind one source number of a folding.
 
+    `at` gives the place of a path of its value; `shown` gives the value at a place, as a trace shows it.
+
     of:    the declaration or the unread set
     title: its layer, categories and flags in words
     words: a text shown for the whole value if that is not plain data; None: the value itself is shown

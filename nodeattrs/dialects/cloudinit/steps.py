@@ -123,7 +123,7 @@ class Joining(NamedTuple):
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
     laid:     its config without the definition; None for a JSON patch, and for an unknown part
-    folded:   True: the folding merges conf.d files or layers, from the strongest to the weakest
+    folded:   True: the folding merges conf.d files or layers, the strongest first
     steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """
 
@@ -215,7 +215,11 @@ class Change(NamedTuple):
 
 
 class PartChanges(NamedTuple):
-    """The changes of one part, in the order of its text; dropped values come last. () for a part without effect."""
+    """The changes of one merged part.
+
+    number, filename: of the part
+    changes:          in the order of its text, dropped values last; () for a part without effect
+    """
 
     number: int
     filename: str

@@ -59,7 +59,8 @@ class InstanceData:
     unseen: the largest number of branches of one of them that no way goes through; 0 unless the machine is unknown
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
-    `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
+    `missing` is for an unknown machine; then `is_missing` is true. `render` gives the text of a template. It raises
+    CloudConfigError for a broken
     template, and MissingExtra without Jinja2. `lines` gives the line of the file for each line of that text; () if they
     are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
     """

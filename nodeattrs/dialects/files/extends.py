@@ -210,7 +210,7 @@ def with_bases(
     ESLint in a folder above, unless `root` is true.
 
     layers: the layers of the file at *path*, already read. If they extend nothing, the result has only these
-    path:   the file; its name decides: any name that is neither TypeScript's nor Ruff's is ESLint's
+    path:   the file; it is read as TypeScript's or Ruff's by its name, and by any other name as ESLint's
     reader: reads the bases
     shown:  called with a path, it returns the name of the file in places and messages
     raises: DocumentError, for files that extend each other, and more than 100 files

@@ -74,8 +74,9 @@ class ValueMaker(Bound):
     they call a function, make an object, make a thing once, and return the value of a variable. `scoped` returns a
     maker for an inner scope. `collected` and `giver` say how the last value of a key was made, and `fragments_of` what
     a multibind collects. `classes` lists the classes of the key `/classes`, and `inclusions` what decides about them.
-    `is_kept` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
-    returns a product after its transformer, or None.
+    `is_kept` says whether each further injection of a key gives the same object. `forget` drops all products.
+    `transformed` returns a product after its transformer, or None. `awaited` repeats a call until all asynchronous
+    products that it needs were awaited.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
     scope_name: the name of the scope; "" for the maker of an injector
@@ -123,8 +124,9 @@ class ValueMaker(Bound):
         return [name for name, (excluded, _) in class_decisions(self.inclusions()).items() if not excluded]
 
     def inclusions(self) -> Iterator[ClassStatement]:
-        """Yield every include and exclude of a class in effect: of items first, then of fragments, which are made.
+        """Yield (True for an exclude, class, declaration) for each statement in effect that includes or excludes one.
 
+        Those of items come first, then those of fragments, whose products are made.
         raises: what a producer of a fragment raises
         """
         for item, at in self.resolution.inclusions:

@@ -37,7 +37,8 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 class OpenedContexts:
     """The context managers that a scope has entered and not left yet. `close` leaves them in reverse order.
 
-    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
+    `enter` and `aenter` enter a context manager, and return what entering gives. If `needs_await` is true, there is an
+    asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
     all managers even if one raises, and raise its exception afterwards. They can be called again.
     """
 
@@ -105,7 +106,7 @@ class Replay:
         self._used: Counter[Steps] = Counter()
 
     def restart(self) -> None:
-        """Begin a further try, which takes the products of each steps from the first one on."""
+        """Begin a further try: for each steps, `next` begins again with the first product of the earlier tries."""
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:
