@@ -41,6 +41,7 @@ class Resource:
     reads:      the attributes and lookups that its source line read, as they are spelled
     related_at: the line of each relation added after the declaration: `"require Class[A]"` -> origin
     containers: `within`, or without it the default container
+    is_container: whether it is a class, a define or a stage
     """
 
     ref: Ref

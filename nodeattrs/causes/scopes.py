@@ -287,7 +287,7 @@ def may_equal(one: object, two: object) -> bool:
 
 
 def with_any_index(path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """*path* with SOME in place of a first index, since the element may have moved."""
+    """*path* with SOME in place of its first step, if that is an index: the element may have moved."""
     return (SOME, *path[1:]) if path and isinstance(path[0], int) else path
 
 
