@@ -77,7 +77,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class RelationLink:
-    """A link of a chain, with the text of its chain and its line."""
+    """A link of a chain, with the text of its chain and the line of that.
+
+    link:   two operands and the arrow between them
+    text:   the whole chain
+    origin: its line; None if it is unknown
+    """
 
     link: Link
     text: str

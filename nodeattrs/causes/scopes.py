@@ -292,7 +292,9 @@ def with_any_index(path: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def path_into(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The steps of a binding, then *path*; REST as the last step drops the first index of *path*."""
+    """The steps of a binding, then *path*. If the last step is REST, it is left out, and a first index of *path* is
+    SOME.
+    """
     if steps[-1:] == (REST,):
         return (*steps[:-1], *with_any_index(path))
     return (*steps, *path)

@@ -21,7 +21,11 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 class Foreign(NamedTuple):
-    """The dialects of installed packages, and a sentence for each entry point that gives none."""
+    """The dialects of installed packages.
+
+    dialects: the dialects
+    faults:   a sentence for each entry point that gives no dialect
+    """
 
     dialects: tuple[Dialect, ...]
     faults: tuple[str, ...]

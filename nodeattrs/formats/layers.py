@@ -71,6 +71,7 @@ class LayerReader:
 
         file:   its name in messages (default: *path*)
         name:   of its origins (default: the file's name without its suffix); of several documents "NAME 1", "NAME 2"
+        budget: the limits; None: the usual ones
         raises: DocumentError, with file and line, also for a document that is not a map; TooMuch
         """
         shown = path.as_posix() if file is None else file

@@ -184,7 +184,11 @@ class ComponentTree:
         return steps_down(self.root(), path)
 
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
-        """A plain copy of the value at a place; ABSENT where nothing is set. path: of the place, for messages"""
+        """A plain copy of the value at a place; ABSENT where nothing is set.
+
+        evaluate: True computes deferred values; False leaves them as they are
+        path:     of the place, for messages
+        """
         part = part_to_merge(place)
         return ABSENT if part is ABSENT else self.ledger.plain_copy(part, evaluate, path)
 

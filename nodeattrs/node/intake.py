@@ -219,7 +219,11 @@ def _tags(node: Attributes) -> Any:
 
 
 class NodeFields(NamedTuple):
-    """JSON attributes split in two: the attributes, and the node's fields, which are None where they are not given."""
+    """JSON attributes split by `split_node_fields`.
+
+    attributes:            the attributes alone
+    run_list, environment: the node's fields as they are written; each is None if it is not given
+    """
 
     attributes: dict[Any, Any]
     run_list: Any

@@ -34,7 +34,7 @@ class ChangedListOrigins(list[Origins]):
 
 
 SetBy = int | list[Origins]
-"""The origin of an entry: a mark; for a list that was merged from lists or changed in place, those of its elements."""
+"""The origin of an entry: a mark. A list that was merged from lists or changed in place has an origin per element."""
 
 
 def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
@@ -51,8 +51,8 @@ def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
     """The marks of the lines that set an entry before any change in place, each once.
 
-    For a mark it is that mark alone. For a list whose elements have their own origins it is the marks of the elements;
-    for a list that was changed in place it is the `first` marks of `ChangedListOrigins`.
+    A mark gives itself alone. A list whose elements have their own origins gives the marks of the elements; a list that
+    was changed in place gives the `first` marks of `ChangedListOrigins`.
     """
     if isinstance(set_by, ChangedListOrigins):
         return set_by.first

@@ -255,9 +255,9 @@ class RoleReader:
         raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
-        """A sentence with the file and line of the requirements that have a role, and the command that installs it.
+        """A sentence with the first line of the requirements that names a role, and the command that installs the role.
 
-        "" if no requirements have the role or its collection. Nothing is raised for a missing file.
+        "" if no line names the role or its collection. Nothing is raised for a missing file.
         name: the name of the role, perhaps with its collection
         """
         wanted = re.compile(

@@ -137,7 +137,7 @@ class Joining(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A folding, and the parts that were merged at its steps, in order."""
+    """A folding, with a `Joining` (`joinings`) for each part that was merged at its steps, in order."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
@@ -146,7 +146,7 @@ class Row(NamedTuple):
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
     """Yield (joining, the result before its first step) for each part that was merged, in order.
 
-    A joining without steps is left out, such as that of a patch without operations. Results are computed again. Use
+    A joining without steps is left out, such as a patch without operations. Results are computed again. Use
     each result before the next one is computed, since its maps change then.
     rows: foldings, each with the joinings of its parts
     cost: grows with the size of the parts

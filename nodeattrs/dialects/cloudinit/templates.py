@@ -121,7 +121,7 @@ class InstanceData:
         return cls(tree) if is_json and "instance-id" not in tree else cls.of_meta_data(tree)
 
     def lacking(self, template: str) -> str | None:
-        """A variable of a template that is not known, such as "v1.region"; None where all are known.
+        """One variable of a template that is not known, such as "v1.region"; None if all are known.
 
         Data of `of_meta_data` know `ds.meta_data` with all below it, and the keys of `v1`, also at the top. Other data
         know every variable. None for a broken template.

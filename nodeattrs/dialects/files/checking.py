@@ -37,8 +37,8 @@ _ANCHOR = re.compile(r":\s*&\w")
 def check_charts(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
     """Check the charts of a folder: yield one `CheckedFiles` with all findings, or nothing if there is no chart.
 
-    The charts are those of the folds in the settings. If the settings have no folds, they are those of the folds that
-    are found in the folder. A chart that cannot be read gets a note as its finding.
+    Charts come from the folds in the settings; if the settings have none, from the folds that are found in the folder.
+    A chart that cannot be read gets a note as its finding.
 
     count:  called with each Chart.yaml before its chart is checked
     raises: DocumentError, for settings that cannot be read

@@ -93,7 +93,7 @@ class ExplainReport(NamedTuple):
     explanations: name of the node -> the explanation
     with_causes:  whether to add the lines of hiera.yaml and lookup_options that chose the levels and the merge
 
-    `nodes` gives the explanation of each node as data.
+    `nodes` gives the explanation of each node as data, `to_dict` all of the report, and `lines` its text.
     """
 
     explanations: Mapping[str, Explanation]

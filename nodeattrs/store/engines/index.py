@@ -206,7 +206,7 @@ class Index:
 
     numbered:  returns number -> part, for the parts of the node
     new_parts: returns number -> entries, for those parts that the store lacks
-    set_parts: writes these entries, and makes the parts those of the node
+    set_parts: writes these entries, and gives the node exactly these parts
     answer:    returns the names of the nodes that a query finds, sorted
     forget:    removes a node; `forget_former` removes the parts that no node has any more
     has_parts_of, has_all_words: return whether the index is complete, for the check of a store

@@ -248,8 +248,8 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 def scalar_text(value: Any) -> tuple[str, str]:
     """Returns (kind, text) of a scalar, as a `SearchEntry` has them.
 
-    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text. The text of null is "", and that
-    of a boolean "true" or "false". A float is written as Ruby does it, and `NO_NUL` replaces a NUL.
+    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text. Null gives the text "", and a
+    boolean "true" or "false". A float is written as Ruby does it, and `NO_NUL` replaces a NUL.
     """
     if value is None:
         return "z", ""
@@ -302,7 +302,7 @@ def fields_of(document: JsonMap) -> dict[str, list[str]]:
     """Field -> texts of its scalar values, each once: what `indexed` makes of the document, flattened as Chef does it.
 
     A scalar is in two fields: all keys joined by "_", and the last key alone. Scalars in a list are only in the first.
-    A map in a list gives fields like any map. The texts are those of `scalar_text`.
+    A map in a list gives fields like any map. `scalar_text` gives the texts.
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

@@ -126,7 +126,7 @@ class ValueMaker(Bound):
     def inclusions(self) -> Iterator[ClassStatement]:
         """Yield (True for an exclude, class, declaration) for each statement in effect that includes or excludes one.
 
-        Those of items come first, then those of fragments, whose products are made.
+        Items come first, then fragments, whose products are made.
         raises: what a producer of a fragment raises
         """
         for item, at in self.resolution.inclusions:
@@ -462,7 +462,9 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def transformed(self, declared: Declaration, product: Any) -> Any:
-        """The product, changed by the transformer of its declaration if there is one. The transformer gets None, too.
+        """The product, changed by the transformer of the declaration that has the producer, if there is one.
+
+        The transformer gets None, too.
 
         raises: TypeMismatch, if the result is not None and does not conform to a declared or demanded type;
                 BindingError, if the transformer fails

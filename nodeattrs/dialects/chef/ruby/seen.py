@@ -12,7 +12,13 @@ RECIPE = "recipe"
 
 
 class DeclaredResource(NamedTuple):
-    """A resource that a recipe in Ruby declared. kind: its type, "package"; properties: name -> value"""
+    """A resource that a recipe in Ruby declared.
+
+    kind:       its type, such as "package"
+    title:      its title
+    properties: name -> value
+    origin:     the line of the declaration
+    """
 
     kind: str
     title: str
