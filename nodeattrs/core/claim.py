@@ -134,7 +134,7 @@ class Locator(Protocol):
     """
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*, from the root of the source's own tree; for an unknown path the nearest one above."""
+        """The origin of *path* in the source's own tree; an unknown path has the origin of the nearest one above."""
 
 
 class LocatorBelow(NamedTuple):

@@ -324,7 +324,9 @@ class Declaration:
 
 
 def best_ones(several: list[Declaration]) -> list[Declaration]:
-    """The concrete declarations at the best position; if all there are abstract, these. More than one is a conflict.
+    """The declarations at the best position: the concrete ones, or the abstract ones if none is concrete.
+
+    More than one is a conflict.
 
     several: at least one, the best position first
     """

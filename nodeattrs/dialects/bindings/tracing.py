@@ -165,7 +165,7 @@ class Account:
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
-        """Yield an entry for each element or name of a collection, then one for each fragment without effect.
+        """Yield a `SetBy` for each element or name of a collection, then one for each fragment without effect.
 
         Nothing for an account of declarations. value: the whole injected value
         """
