@@ -420,8 +420,8 @@ class InPlace:
     def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
         """Whether a merge may add entries with the origins *more* to the map *value* itself.
 
-        True if this folding remembers the map with this *origins* object, and if either *origins* is a dict and *more*
-        is not None, or both are None. A map of at most 8 entries is never remembered.
+        The folding must remember the map with this *origins* object; it remembers no map of at most 8 entries. And
+        *origins* must be a dict and *more* not None, or both must be None.
         """
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:

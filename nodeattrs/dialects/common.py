@@ -115,8 +115,9 @@ class WithFacts(InRepository):
     def enc(self) -> Mapping[str, Any]:
         """Node -> its entry in the classifier's file, with keys such as `environment`; {} if no option names a file.
 
-        A list of names gives each node an empty map, and so does null as an entry. raises: DocumentError, for a file
-        that cannot be read, that is neither a map nor a list, or that has an entry of another type
+        A list of names gives each node an empty map, and so does null as an entry.
+        raises: DocumentError, for a file that cannot be read, for another value than a map or a list, and for an entry
+                that is no map
         """
         if not self.request.enc:
             return {}

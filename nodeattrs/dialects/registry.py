@@ -33,7 +33,9 @@ class Foreign(NamedTuple):
 
 @cache
 def foreign() -> Foreign:
-    """The dialects that the entry points name; the same object at each call. An entry point that fails is a fault.
+    """The dialects that the entry points name; the same object at each call.
+
+    An entry point that fails, or whose dialect has a name that is taken, is a fault.
 
     cost: some 30 ms at the first call, for the metadata of all packages
     """

@@ -40,7 +40,7 @@ def shown(value: Any) -> Any:
 
 
 class ListChanges(NamedTuple):
-    """The setters of a list that was changed in place, or of a part of that list, as claims for one row of a trace.
+    """The lines that set and changed a list, or a part of it, as claims for one row of a trace.
 
     slot:  the weaker slot that the list was taken over from, and that still has it; else None
     first: the claims that set it before any change; several if it was merged from lists. Their value is ABSENT if it is
@@ -134,8 +134,7 @@ class ListHistory:
         return tuple(one.event for one in self._states if one.event is not None and self._lives_on(one))
 
     def continues(self, claim: Claim, own: Path, path: Path) -> bool:
-        """Whether a claim of the weaker slot is the list that was taken over, or a part of it that is still in this
-        list.
+        """Whether a claim of the weaker slot is an earlier version of this list, or of a part that is still in it.
 
         own:  the claim's path in its slot
         path: the path that is traced

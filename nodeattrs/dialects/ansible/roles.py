@@ -201,8 +201,8 @@ class RoleReader:
 
         folder: the folder of the playbook
         parent: the role that depends on it or includes it; None for an entry of a play
-        raises: AnsibleError, if no folder has the role, if one of its files is broken, or if a dependency is a role
-                among its own parents. A role that tasks include may be among its parents `_MOST_INSIDE` times
+        raises: AnsibleError, if no folder has the role, or one of its files is broken. Also if a dependency needs
+                itself; a role that tasks include may be among its own parents `_MOST_INSIDE` times
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)

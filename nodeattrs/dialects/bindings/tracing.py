@@ -110,8 +110,8 @@ class Account:
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
-    inner:         the account of the fragments of a multibind, or of the source of an alias, if that is what wins;
-                   None for other winners, which have a value of their own
+    inner:         if a multibind wins, the account of its fragments; if an alias wins, the account of its source. None
+                   for other winners, which have a value of their own
     ties:          number -> the other numbers at its position; a better position overrides all of them
     is_collection: True: the sources are fragments of a multibind
     """

@@ -314,8 +314,8 @@ class ValueMaker(Bound):
     def is_kept(self, wanted: Asked) -> bool:
         """Whether each further injection of a key gives the same object, since this or an outer maker keeps it.
 
-        False before the first injection. A key that is not bound, or that is bound as optional, counts as kept only if
-        the scope was given a value for it.
+        False before the first injection. An unbound key, and one that is bound as optional, is kept only if the scope
+        was given its value.
         """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
