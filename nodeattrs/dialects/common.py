@@ -117,7 +117,7 @@ class WithFacts(InRepository):
 
         A list of names gives each node an empty map, and so does null as an entry.
         raises: DocumentError, for a file that cannot be read, for another value than a map or a list, and for an entry
-                that is no map
+                of another type
         """
         if not self.request.enc:
             return {}

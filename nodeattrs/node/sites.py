@@ -62,10 +62,10 @@ class ExpressionSite:
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """Returns (line, column) of the entry at *path* in a literal, or of the whole expression if it is no literal.
+        """Returns (line, column) of the entry at *path* in a literal, or of the nearest part above it that is written.
 
-        If `is_step` is true, *path* is ignored, and the place is where the expression begins. Without the source it is
-        (line, None), and (None, None) if the line is not known.
+        At last this is the whole expression. If `is_step` is true, *path* is ignored, and the place is where the
+        expression begins. Without the source it is (line, None), and (None, None) if the line is not known.
         path: inside the value that the expression sets
         """
         if self.span is None:
