@@ -83,7 +83,7 @@ class FactCache:
     def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
         """The facts of a host, name -> value, and the name of their file. ({}, "") if no file of the host has a map.
 
-        Templates in facts are not evaluated: their texts are `Unsafe`.
+        The file of Ansible 2.19 counts first. Templates in facts are not evaluated: their texts are `Unsafe`.
 
         raises: AnsibleError, if the file cannot be read or parsed
         """
