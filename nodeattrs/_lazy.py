@@ -1,4 +1,4 @@
-"""Names that a module imports at their first use (PEP 562), so that a command loads no dialect that it does not use."""
+"""Names that a module imports at their first use (PEP 562). So a command loads only the dialects that it uses."""
 
 from __future__ import annotations
 

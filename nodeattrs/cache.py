@@ -1,8 +1,8 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
 Hiera, bindings, Ansible, facts of Puppet, lines of values in Python, and Chef's files in Ruby use it. The key of a
-value has everything that decides the value, so no value becomes stale. The key of a parsed file has its content or the
-hash of it, and the key of an answer has its sources.
+value has everything that decides the value, so no value becomes stale. A parsed file has its content, or a hash of the
+content, as key, and an answer has its sources.
 """
 
 from __future__ import annotations

@@ -346,6 +346,8 @@ class DocumentError(NodeattrsError, ValueError):
 
     reason:             the message without the place, which the text of the error has before it
     file, line, column: the place; each is None where it is not known. Lines and columns count from 1
+    path:               the steps to the wrong value; None if the error is about no value
+    hint, details:      as for `NodeattrsError`
     kind:               of a warning: "repeated-key", ...; `nodeattrs codes` lists them
     """
 
@@ -414,7 +416,7 @@ class TooMuch(DocumentError):
         self.limit = limit
 
     def located(self, file: str | None, line: int | None = None, column: int | None = None) -> TooMuch:
-        """A copy with this place, and without details."""
+        """A copy of the error with the given place, and without details."""
         return TooMuch(self.reason, limit=self.limit, file=file, line=line, column=column, hint=self.hint)
 
 

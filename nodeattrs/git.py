@@ -75,6 +75,7 @@ class Git:
     top:    the root of its work tree; None for a bare repository
     prefix: the path of *folder* below *top*, with a slash at the end; "" for *top* itself
 
+    has_commits: whether HEAD is a commit
     commit:   the id of the commit that a name means
     fork_of:  the id of the last common ancestor of two commits
     files:    a Blob for each file of a commit

@@ -24,7 +24,9 @@ _QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
 
 
 def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate, ...]:
-    """The references that a resource requires automatically, if the catalog has them. Of a `FirstOf` one counts.
+    """The references that a resource requires automatically, if the catalog has them.
+
+    Of the references in a `FirstOf`, the first one that the catalog has counts.
 
     () for a type without automatic relations, and for a type that is not one of Puppet's own.
     kind: the type; upper and lower case are the same

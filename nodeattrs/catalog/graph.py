@@ -19,7 +19,11 @@ from nodeattrs.puppet.references import Ref
 
 
 class ByChain(NamedTuple):
-    """A relationship from a chain: the reference of the target, and the link of the chain."""
+    """A relationship that a chain adds to a resource.
+
+    ref:   the reference of the target
+    chain: the link of the chain, with its text and line
+    """
 
     ref: str
     chain: RelationLink

@@ -124,8 +124,8 @@ class ModuleTypes:
 
     The constructor lists the files `*/lib/puppet/type/*.rb`. A file is read when its type is first asked for.
     `relations` gives the automatic relations of a resource: "require" -> references. `can_refresh` says whether a type
-    reacts to a refresh. For an unknown type they give {} and False. Call `warnings` after `relations`: it also names
-    the types that `relations` could read only in part.
+    reacts to a refresh. For an unknown type they give {} and False. `warnings` names the types that no folder has, and
+    those that `relations` could read only in part; call it after `relations`.
     """
 
     def __init__(self, folders: Iterable[Path]) -> None:

@@ -375,8 +375,8 @@ class Plan:
     def noops(self) -> dict[str, bool]:
         """reference -> whether the resource is in no-op mode.
 
-        A resource has the mode that is written at it; else the mode of a container around it; else the mode of the
-        catalog. A container counts only if it is in Class[Main], directly or not.
+        The mode that is written at a resource counts first, then the one at its innermost container, and so on
+        outwards; at last the mode of the catalog. A container counts only if it is in Class[Main], directly or not.
         """
         graph = self.graph
         written = {ref: resource.noop for ref, resource in self.resources.items() if resource.noop is not None}

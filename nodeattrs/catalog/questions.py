@@ -58,7 +58,9 @@ def known_ref(plan: Plan, text: str) -> Ref:
 
 
 def why_before(plan: Plan, first: str, then: str) -> list[Step]:
-    """The shortest path of edges from *first* to *then*; [] if no edges lead there, and if both are the same resource.
+    """The shortest path from *first* to *then*, a `Step` for each edge.
+
+    [] if no edges lead there, and if both are the same resource.
 
     For containers the path begins at the end of *first*, and ends at the beginning of *then*.
     raises: KeyError, if the graph has no such reference

@@ -41,6 +41,7 @@ class Resource:
     reads:      the attributes and lookups that its source line read, as they are spelled
     related_at: the line of each relation added after the declaration: `"require Class[A]"` -> origin
     containers: `within`, or without it the default container
+    is_container: whether it is a class, a define or a stage
     """
 
     ref: Ref
@@ -76,7 +77,12 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class RelationLink:
-    """A link of a chain, with the text of its chain and its line."""
+    """A link of a chain, with the text of its chain and the line of that.
+
+    link:   two operands and the arrow between them
+    text:   the whole chain
+    origin: its line; None if it is unknown
+    """
 
     link: Link
     text: str

@@ -36,8 +36,9 @@ class Change:
 class Subject(Protocol):
     """What a transaction needs of an object that checks and applies one resource on a machine.
 
-    `site` is the argument of `apply_plan`, usually a `types.Site`. Each method may raise any error: then this resource
-    has failed, and those that wait for it are skipped.
+    `check` returns the changes that the resource needs, `apply` makes one of them, and `refresh` reacts to a change of
+    another resource. `site` is the argument of `apply_plan`, usually a `types.Site`. Each method may raise any error:
+    then this resource has failed, and those that wait for it are skipped.
     refreshable: whether `refresh` is called when a resource that it subscribes to has changed
 
     Two more methods are optional. `tidy(site)` is called before `check`, except in no-op mode. `foresee(site)` is
@@ -104,6 +105,8 @@ class Outcome:
     because:   if it was skipped, the references of the failed resources that it waits for
     from_refs: the references of the resources whose changes refreshed it, or would have refreshed it
     seconds:   how long it took
+
+    `status` has the flags as words, without those for a simulated change.
     """
 
     ref: Ref
@@ -147,7 +150,8 @@ class Report:
     left:        after Ctrl-C, the references of the resources that were not visited
     seconds:     how long all of it took
 
-    `with_status("failed")` lists the outcomes with this word in their `status`.
+    `with_status("failed")` lists the outcomes with this word in their `status`. `ok` is False if a resource failed, or
+    was skipped or not visited.
     """
 
     outcomes: dict[str, Outcome] = field(default_factory=dict)

@@ -287,12 +287,14 @@ def may_equal(one: object, two: object) -> bool:
 
 
 def with_any_index(path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """*path* with SOME in place of a first index, since the element may have moved."""
+    """*path* with SOME in place of its first step, if that is an index: the element may have moved."""
     return (SOME, *path[1:]) if path and isinstance(path[0], int) else path
 
 
 def path_into(steps: tuple[object, ...], path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The steps of a binding, then *path*; REST as the last step drops the first index of *path*."""
+    """The steps of a binding, then *path*. If the last step is REST, it is left out, and a first index of *path* is
+    SOME.
+    """
     if steps[-1:] == (REST,):
         return (*steps[:-1], *with_any_index(path))
     return (*steps, *path)

@@ -155,9 +155,10 @@ def _add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: s
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the declared command of the parsed options, print its output, and return its exit code.
 
-    A command about saved nodes may name a verb. The verb runs instead if there is no store, or if the repository of
-    --repo describes no nodes. An error that the command returns instead of a report is printed. `checks.finish` prints
-    the findings of a check.
+    A verb is a function for all dialects, in the table `OF_DIALECT`. A command about saved nodes may name one. This
+    verb runs instead if there is no store, or if the repository of --repo describes no nodes. An error that the command
+    returns instead of a report is printed. `checks.finish` prints the findings of a check. A prompt that the output has
+    is opened at the end.
     raises: the error of the command
     """
     command: Command = options.declared

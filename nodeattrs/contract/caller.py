@@ -63,7 +63,9 @@ class Caller:
 class Through(Protocol):
     """The type of a function that passes the outcomes of many nodes to another function, one by one.
 
-    `one_by_one` is the plain one. `cli` has one with a progress bar, which stops after Ctrl-C.
+    Its arguments are the number of nodes, a function that yields the outcomes, and the function that takes each. It
+    returns how many it has passed on. `one_by_one` is the plain one. `cli` has one with a progress bar, which stops
+    after Ctrl-C.
     """
 
     def __call__(

@@ -84,8 +84,9 @@ class RubyProcess(Protocol):
     """A running process of Ruby that reads and writes lines of JSON.
 
     One exchange is a `send` and the `receive` after it. Hold `lock` during the exchange, so that answers are not mixed.
-    `send` returns None, and `receive` the message. Each raises RecipeFailed if the process has ended, or at *until*, a
-    moment of `time.monotonic`. `alive` is True until `close` is called, also if the process has died.
+    `send` returns None. `receive` returns the next message, counts its bytes against *budget*, and raises TooMuch by
+    it. Both raise RecipeFailed if the process has ended, or at *until*, a moment of `time.monotonic`. `alive` is True
+    until `close` is called, even if the process has died.
     seconds: the time limit of one exchange
     lock:    a context manager for one exchange
     """

@@ -15,7 +15,7 @@ class WhatIf(NamedTuple):
     """The part of a planned change that is no edit of files. Without arguments it changes nothing.
 
     without: items to leave out of each run-list: role[web], recipe[app]
-    set:     (path, value) pairs, merged over each answer; on a node as normal attributes
+    set:     (path, value) pairs, merged over each answer; on a node they are normal attributes
     levels:  names of levels or layers to leave out, from `Opened.levels`
     """
 

@@ -183,9 +183,10 @@ def copy_side(side: Side, place: Path, title: str = "") -> Side:
 
 
 def write_file(side: Side, file: str, content: str | bytes | None) -> None:
-    """Write a file of a copied side; None deletes it, if it exists. A link there is replaced. Marks do not change.
+    """Write a file of a copied side. A link there is replaced. Marks do not change.
 
-    file: relative to the top of the side; folders on the way are made
+    file:    relative to the top of the side; folders on the way are made
+    content: the new content; None deletes the file, if it exists
     """
     side.kept.clear()
     target = side.top / file

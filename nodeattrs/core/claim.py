@@ -134,7 +134,7 @@ class Locator(Protocol):
     """
 
     def at(self, path: Path) -> Origin:
-        """The origin of *path*, from the root of the source's own tree; for an unknown path the nearest one above."""
+        """The origin of *path* in the source's own tree; an unknown path has the origin of the nearest one above."""
 
 
 class LocatorBelow(NamedTuple):
@@ -169,9 +169,9 @@ UNKNOWN = Origin("unknown")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ValueText:
-    """Words in place of a value that is no data, such as a look-up that was not made. Printed, it is these words.
+    """A text in place of a value that is no data, such as a look-up that was not made. It prints as the bare text.
 
-    Two are equal where their texts are.
+    Two are equal if their texts are equal.
 
     >>> ValueText("look up 'port'")
     look up 'port'

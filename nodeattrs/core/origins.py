@@ -6,7 +6,7 @@ The origins of a value are one of
     int         one source set the whole value, at the same path in its own tree
     At          one source set the whole value, at another path of its own tree
     PatchedOrigins  one source set the value, and another source later set a part inside of it
-    tuple       several sources set it: equal elements that united, texts that joined; () means no source
+    tuple       several sources set it: equal elements of merged lists, or texts that were joined; () means no source
     dict, list  entry by entry, parallel to the value
     None        origins are not kept
 
@@ -61,7 +61,7 @@ def patched(base: Origins, path: Path, by: Origins) -> Origins:
 def origins_at(origins: Origins, step: Any) -> Origins:
     """The origins of the entry at *step*, given the origins of its map or list.
 
-    If one source set the whole map or list, the result is that source, also for an entry that does not exist. () for a
+    If one source set the whole map or list, the result is that source, even for an entry that does not exist. () for a
     key or index that is not in a dict or list of origins. None where origins are not kept.
     """
     kind = type(origins)

@@ -105,7 +105,10 @@ class Handler:
 
 
 def handler(*, total: bool = False, hides: bool = False, regroups: bool = False) -> Callable[[Join], Handler]:
-    """A decorator: makes a `Handler` of a function, named after the function, with these promises."""
+    """A decorator: makes a `Handler` of a function, named after the function.
+
+    total, hides, regroups: the promises; see `Handler`
+    """
 
     def of(join: Join) -> Handler:
         return Handler(join, join.__name__.strip("_"), total, hides, regroups)
@@ -206,6 +209,7 @@ def by_field(lower: Part, upper: Part, field: Any, join: Callable[[Part, Part], 
     All other elements of the upper list are appended, also those that are no map. A map that is the same object in both
     lists stays as it is. If several lower maps have an equal field, only the first is joined. If several upper maps do,
     all are joined with it in turn. Both sources count as setters of the field.
+    join: a function (lower map, upper map) -> new map
     cost: linear; one hash for each element
     """
     result = list(lower.elements())
@@ -414,9 +418,10 @@ class InPlace:
         return own
 
     def owns(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
-        """Whether this folding made the map *value* with these origins, and entries with origins *more* can be added.
+        """Whether a merge may add entries with the origins *more* to the map *value* itself.
 
-        False for a map of at most 8 entries, and for a map that was forgotten.
+        The folding must remember the map with this *origins* object; it remembers no map of at most 8 entries. And
+        *origins* must be a dict and *more* not None, or both must be None.
         """
         known = self._maps.get(id(value))
         if known is None or known[1] is not origins:

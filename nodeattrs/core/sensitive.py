@@ -99,9 +99,10 @@ class MarkedSecret(Sensitive):
 
 
 def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
-    """(path, reason) of each encrypted value in *value*, in its order; [] where nothing is encrypted.
+    """(path, reason) of each value in *value* that a reader could not decrypt, in its order; [] for none.
 
-    Secrets are looked into.
+    Readers mark such a value with an attribute `not_decrypted`, the reason; texts are not examined. Maps, lists and
+    secrets are searched.
     path: the path of *value*, put in front of each path
     cost: one visit of the whole value
     """

@@ -97,7 +97,8 @@ class Earlier(NamedTuple):
 class Element(NamedTuple):
     """An element of a list that is read.
 
-    ranks:  the ranks of the sources that set it, each once
+    value:  the element
+    ranks:  the numbers of the slots or layers that set it, each once
     claims: one for each source, with the line of the element
     """
 

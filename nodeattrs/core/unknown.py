@@ -86,8 +86,8 @@ class _Side(Protocol):
 def may_decide(policy: Policy, lower: _Side, upper: _Side) -> tuple[int, ...]:
     """The numbers of the unknown sources of both sides that might still change the result; () where none can.
 
-    Those below count where the upper value does not hide the lower one, those above where a value could change the
-    lower one.
+    Sources of the lower side count if the upper value does not hide the lower one. Sources of the upper side count if
+    a value there could change the lower one.
     """
     below = lower.unknown if upper.kind is Absent or policy.shines_through(upper.kind) else ()
     above = upper.unknown if lower.kind is Absent or policy.may_change(lower.kind) else ()

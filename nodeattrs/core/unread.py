@@ -159,9 +159,9 @@ def certainty(found: Iterable[Unread]) -> dict[str, Any]:
 def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     """Yield a sentence for each group of unread places of the same kind and reason; nothing for no places.
 
-    Places with known paths are another group than places that may set anything. The sentence has the number of files
-    and the first place in each of three files. For one file it has the names of three of its places, or else the first
-    place. Reasons are cut at ": ".
+    Places with known paths are another group than places that may set anything. If a group has several files, the
+    sentence has their number, and the first place in each of the first three. If all places are in one file, it has the
+    names of the first three, or only the first place if they have no different names. Reasons are cut at ": ".
     whole: True: a sentence for each place instead, with its full reason
 
     >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]

@@ -28,8 +28,8 @@ class SetValue(NamedTuple):
     source: the number of the source
     path:   the path in the merged tree
     value:  the value in the source's own tree
-    own:    the path in the source's own tree; it differs from *path* for an element of a united list, whose index
-            changes
+    own:    the path in the source's own tree; it differs from *path* for an element of a list that was merged from
+            lists, whose index changes
     """
 
     source: int
@@ -191,7 +191,7 @@ def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callabl
     The same walk where there are none.
     own:   (place, default) -> the value that a source has at a place, or the default
     again: set of places -> the walk without these places
-    cost:  one walk for each such map that has overridden something; of many, some for each that matters
+    cost:  about one walk for each such map that has overridden something; fewer if there are many and few matter
     """
     holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
     return found._replace(holding=holding) if holding else found

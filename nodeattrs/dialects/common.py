@@ -98,10 +98,11 @@ class WithFacts(InRepository):
 
     side, request: one version of the files, and the question, as for `Opened`
 
-    `known` gives the names of all nodes that a file of facts, the classifier or the store has. `node_facts` gives the
-    facts of one node. `enc` maps each node to its entry in the classifier's file; `store` has the saved nodes, or is
-    None. The classifier's file is given by an option. Each is read at its first use and kept. `described` gives the
-    nodes with a file in nodes/. `own` gives what decides the facts of one node, to compare two sides. `read_once` keeps
+    `enc` maps each node to its entry in the classifier's file, which an option names. `store` has the saved nodes, or
+    is None. Both are read at their first use and kept. `known` gives the names of all nodes in a file of facts, the
+    classifier's file or the store; `described` gives the nodes with a file in nodes/. `node_facts` gives the facts of
+    one node, and `facts_file` the file that has them. `environment_of` gives its environment. `own` gives what decides
+    its facts, to compare two sides. `revisions` maps each saved node to the number of its last run. `read_once` keeps
     the last file of facts for all objects.
     """
 
@@ -114,8 +115,9 @@ class WithFacts(InRepository):
     def enc(self) -> Mapping[str, Any]:
         """Node -> its entry in the classifier's file, with keys such as `environment`; {} if no option names a file.
 
-        A list of names gives each node an empty map, and so does null as an entry. raises: DocumentError, for a file
-        that cannot be read, that is neither a map nor a list, or that has an entry of another type
+        A list of names gives each node an empty map, and so does null as an entry.
+        raises: DocumentError, for a file that cannot be read, for another value than a map or a list, and for an entry
+                of another type
         """
         if not self.request.enc:
             return {}

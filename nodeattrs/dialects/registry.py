@@ -21,7 +21,11 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
 class Foreign(NamedTuple):
-    """The dialects of installed packages, and a sentence for each entry point that gives none."""
+    """The dialects of installed packages.
+
+    dialects: the dialects
+    faults:   a sentence for each entry point that gives no dialect
+    """
 
     dialects: tuple[Dialect, ...]
     faults: tuple[str, ...]
@@ -29,7 +33,9 @@ class Foreign(NamedTuple):
 
 @cache
 def foreign() -> Foreign:
-    """The dialects that the entry points name; the same object at each call. An entry point that fails is a fault.
+    """The dialects that the entry points name; the same object at each call.
+
+    An entry point that fails, or whose dialect has a name that is taken, is a fault.
 
     cost: some 30 ms at the first call, for the metadata of all packages
     """

@@ -71,6 +71,7 @@ class LayerReader:
 
         file:   its name in messages (default: *path*)
         name:   of its origins (default: the file's name without its suffix); of several documents "NAME 1", "NAME 2"
+        budget: the limits; None: the usual ones
         raises: DocumentError, with file and line, also for a document that is not a map; TooMuch
         """
         shown = path.as_posix() if file is None else file
@@ -199,7 +200,7 @@ def environment_layer(variables: Mapping[str, str], prefix: str, nested: str) ->
     A text that is a JSON list or map is read as such; any other text stays a text.
 
     nested: the text between two keys in a name; the keys are the name in lower case. "": a name is one key
-    raises: BadArgument, for a variable below another one, and two of one path
+    raises: BadArgument, if two variables set the same path, or one of them a path below the path of the other
     """
     entries = ((name, variables[name], Origin("variable", name)) for name in sorted(variables))
     return _variables(entries, prefix, nested, Origin("environment"))
@@ -210,7 +211,7 @@ def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[La
 
     prefix: only variables whose names begin with it count
     nested: the text between two keys in a name; "": a name is one key
-    raises: BadArgument, for a variable below another one, and two of one path
+    raises: BadArgument, if two variables set the same path, or one of them a path below the path of the other
     """
     found = [
         dotenv_layer(one, prefix, nested) if syntax_of(one.origin.at(()).file or "") == "env" else one for one in layers
@@ -221,9 +222,11 @@ def with_variables(layers: Iterable[Layer], prefix: str, nested: str) -> list[La
 def dotenv_layer(layer: Layer, prefix: str, nested: str) -> Layer:
     """The layer of a .env file, with its names read as by `environment_layer`. An unknown layer is returned unchanged.
 
+    A name without a value (None) is left out.
+
     prefix: only names that begin with it count; "": all
     nested: the text between two keys in a name; "": a name is one key
-    raises: BadArgument, for a name below another one, and two of one path
+    raises: BadArgument, if two names give the same path, or one of them a path below the path of the other
     """
     if not isinstance(layer.value, dict):
         return layer

@@ -106,7 +106,10 @@ class Text:
         details: Iterable[str] = (),
         kind: Kind | NoKind = "",
     ) -> DocumentError:
-        """Make, not raise, the error about the text at *offset*; without an offset it names the file alone."""
+        """Make, not raise, the error about the text at *offset*; without an offset it names the file alone.
+
+        path, hint, details, kind: as for `DocumentError`
+        """
         line, column = (None, None) if offset is None else self.place(offset)
         return DocumentError(
             message, file=self.file, line=line, column=column, path=path, hint=hint, details=details, kind=kind

@@ -110,7 +110,8 @@ class Attributes(Mapping[Any, Any]):
     read, exist:    the merged value at a path, None if it is absent; whether it is set
     write, unlink:  set or remove a value in one component, such as "role_default"; return the value, or a copy of the
                     removed value
-    read_strict, write_strict, unlink_strict: the same, but an error instead of None or of replacing a value in the way
+    read_strict, write_strict, unlink_strict: the same, but raise an error instead of returning None or replacing a
+                    value in the way
     rm:             removes a path from all levels except automatic; returns the merged value as it was, or None
     rm_default, rm_override, rm_normal: the same for one level
     unknown:        adds a layer that could not be read, so that values below it are uncertain
@@ -120,6 +121,7 @@ class Attributes(Mapping[Any, Any]):
     slots:          the content of each slot by its number
     debug_value:    (component, value) of a path, for each component
     has_attribute:  whether any slot has a top-level key
+    explain:        the trace of a path as text; `origins` gives only the places of the value that is read
 
     Two nodes are equal only if they are the same object; a node equals a mapping with the same merged values.
 
@@ -274,7 +276,8 @@ class Attributes(Mapping[Any, Any]):
     def merged(self, *path: Any) -> Any:
         """A plain copy of the components' values at *path*, merged; None where no component has one.
 
-        Each component is stepped through for itself, so null or text in a stronger one hides no value of a weaker one.
+        The path is followed in each component by itself, so null or text in a stronger component hides no value of a
+        weaker one.
 
         raises: TypeConflict, where a component has a number or a list in the way
         source: Chef's `merged_attributes`
@@ -282,7 +285,10 @@ class Attributes(Mapping[Any, Any]):
         return _merged_at(self._ledger, PLAN, steps_of(path))
 
     def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
-        """As `to_dict`, but deferred values stay by default: called where a node is stored as a value of another."""
+        """A copy as `to_dict` makes it, but deferred values are not computed unless *evaluate* is True.
+
+        It is called when a node is stored as a value of another node.
+        """
         return self.to_dict(evaluate)
 
     @property

@@ -95,7 +95,7 @@ class Detached:
 
     As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
 
-    serial: the ledger's serial when it was replaced; a writer with a lower serial is older
+    serial: the ledger's serial when it was replaced; a writer with this serial or a lower one was made before
     place:  its content at that time
     """
 
@@ -184,7 +184,11 @@ class ComponentTree:
         return steps_down(self.root(), path)
 
     def plain_of(self, place: Place, evaluate: bool = False, path: Path = ()) -> Any:
-        """A plain copy of the value at a place; ABSENT where nothing is set. path: of the place, for messages"""
+        """A plain copy of the value at a place; ABSENT where nothing is set.
+
+        evaluate: True computes deferred values; False leaves them as they are
+        path:     of the place, for messages
+        """
         part = part_to_merge(place)
         return ABSENT if part is ABSENT else self.ledger.plain_copy(part, evaluate, path)
 
@@ -194,7 +198,7 @@ class ComponentTree:
         """The place one step below *path*. If nothing is set there, a new empty map is stored, as in Chef.
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
-        on_the_way: whether the line of code goes on to set something below; it gets the mark of a step then
+        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
@@ -282,7 +286,7 @@ class ComponentTree:
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
         depth:  where the locator begins to count paths; None: at the depth of *path*
-        on_the_way: whether the line of code goes on to set something below; see `Marks.number_here`
+        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
         # Each write comes through here, so it avoids calls.
@@ -496,7 +500,7 @@ class ComponentTree:
             replaced.append(Detached(self.ledger.serial, place))
 
     def detached_since(self, path: Path, born: int) -> tuple[Path, Detached] | None:
-        """Returns (path, container) for the first container that was replaced since *born*, at *path* or above it.
+        """Returns (path, container) for the container at *path* or above it that was replaced first since *born*.
 
         None if no container was replaced: a writer of *path* still refers to the node.
         born:   the ledger's serial when the writer was made

@@ -42,7 +42,7 @@ _RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
-    """An environment: its name and the attributes that it sets at two levels.
+    """An environment: its `name`, and the trees that it sets: `default_attributes` and `override_attributes`.
 
     It may also have `default_locator` and `override_locator`, which give the place of each value. Without them the
     origin of each value has the environment's name and no place.
@@ -57,7 +57,7 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Fills the slots of one node at the start of a run. It keeps nothing itself; each method fills certain slots.
+    """Fills the slots of one node at the start of a run. It keeps nothing itself.
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
     `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
@@ -181,7 +181,7 @@ class Intake:
                 self._trees["automatic"].store((key,), value, depth=0)
 
     def merge_automatic(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
-        """Deep merge attributes over automatic, lists united. locator: gives their places"""
+        """Deep merge attributes over automatic; two lists become their union. locator: gives their places"""
         with quietly(self._ledger.looks):
             _lay_over(self._trees["automatic"], attributes, locator)
 
@@ -219,7 +219,11 @@ def _tags(node: Attributes) -> Any:
 
 
 class NodeFields(NamedTuple):
-    """JSON attributes split in two: the attributes, and the node's fields, which are None where they are not given."""
+    """JSON attributes split by `split_node_fields`.
+
+    attributes:            the attributes alone
+    run_list, environment: the node's fields as they are written; each is None if it is not given
+    """
 
     attributes: dict[Any, Any]
     run_list: Any
@@ -250,7 +254,7 @@ def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
 
     Unknown layers of the slot are forgotten. Writers that were made before go on with a copy of the old content: what
     they write no longer reaches the node.
-    component: has the slot; of two slots, the lower one (the attribute file's) is replaced
+    component: the component with the slot. If it has two slots, the attribute file's slot is replaced
     locator:   gives the origin of each value
     raises:    BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed
     """
@@ -283,7 +287,7 @@ def _mark(component: ComponentTree, locator: Locator) -> int:
 
 
 def _upper_first(lower: Part, upper: Part) -> Part:
-    """Two lists united, with the elements of the upper one first."""
+    """The union of two lists, with the elements of the upper one first."""
     return unite(upper, lower)
 
 

@@ -94,7 +94,7 @@ def keys_of(part: Any) -> dict[Any, None]:
 
 
 def maps_at_version(part: Any, version: int) -> Any:
-    """A map, or `Joined` maps, as they were at a version, one level deep: the maps inside are the current ones.
+    """A map, or `Joined` maps, as views of a version show them, one level deep: the maps inside are the current ones.
 
     Any other value is returned as it is.
     """
@@ -104,7 +104,7 @@ def maps_at_version(part: Any, version: int) -> Any:
 
 
 def tree_at_version(part: Any, version: int) -> Any:
-    """A map, or `Joined` maps, as they were at a version, at all levels. Owned maps are copied.
+    """A map, or `Joined` maps, as views of a version show them, at all levels. Owned maps are copied.
 
     `Joined` stays `Joined`. Any other value, and a frozen map, is returned as it is.
     """

@@ -37,12 +37,15 @@ class Ledger(dict[Any, Any]):
     `node[key]` reads it directly. A write empties it. Two ledgers are equal only if they are the same object.
     `put`, `replace` and `erase` note the old value in the history; `erase` of an absent path does nothing.
 
-    origin:      (origin, mark) of a path in a slot; for an absent path, of the map above
-    part_at:     the value at a path, not merged or copied yet; ABSENT for an absent path. `roots`: the same for no path
-    plain_copy:  a copy of such a value
+    origin:      (origin, mark) of a path in a slot; for an absent path, of the nearest map above
+    part_at:     the value at a path, not merged or copied yet; ABSENT for an absent path
+    roots:       the maps of all slots, not merged yet
+    plain_copy:  a merged copy of what `part_at` or `roots` returned
+    version:     the current `Version`, which numbers the states that views show
     plan:        a part of the order of precedence, with the rules for paths
     switch_setter, switch_back: set the current setter, which makes the next changes; restore the setter before
-    note_silent, note_empty_map: add to the history alone
+    note_silent, note_empty_map, note_kept_out: add to the history, and change no value
+    add_unknown: adds layers that cannot be read to a slot
     unsettled_keys: the facts that a snapshot must copy
 
     trees:      the maps by slot number; [0] is never used
@@ -392,7 +395,8 @@ class Ledger(dict[Any, Any]):
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
         """The origin of the value that a slot has at *path*, and its mark; of the map above where *path* is not set.
 
-        For a list, of its last change; for an element of a united list, of its first setter.
+        For a list it is the origin of its last change. For an element that several merged lists have, it is the origin
+        in the first of these lists.
         cost: the depth of the path
         """
         tree = self.trees[slot]

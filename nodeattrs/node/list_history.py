@@ -1,4 +1,4 @@
-"""The history of a list that was united or changed in place: who set it first, and who changed it since.
+"""The history of a list that was merged from lists or changed in place: the lines that set it first and changed it.
 
 Traces use it to show such a list as one row. A recipe that changes an attribute file's list stores the changed copy in
 its own slot; the weaker slot still has the old list. So the history of a list may begin in the weaker of the two slots
@@ -40,10 +40,10 @@ def shown(value: Any) -> Any:
 
 
 class ListChanges(NamedTuple):
-    """The setters of a list that was changed in place, or of a part of that list, as claims for one row of a trace.
+    """The lines that set and changed a list, or a part of it, as claims for one row of a trace.
 
     slot:  the weaker slot that the list was taken over from, and that still has it; else None
-    first: the claims that set it before any change; several where lists had united. Their value is ABSENT where it is
+    first: the claims that set it before any change; several if it was merged from lists. Their value is ABSENT if it is
            not kept
     later: the claims that changed it in place since, each line once, the last one last
     """
@@ -54,10 +54,9 @@ class ListChanges(NamedTuple):
 
 
 def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None:
-    """The history of the first list on *path* in a slot that was united or changed in place; None if there is no such
-    list.
+    """The history of the outermost list, at *path* or above it in a slot, that was merged or changed in place.
 
-    The list may be at *path* itself or above it.
+    None if there is no such list. A list is merged here if its elements come from several lists.
     """
     for depth in range(len(path) + 1):
         set_by, value = set_by_at(ledger.trees[slot], path[:depth])
@@ -67,14 +66,15 @@ def list_history_at(ledger: Ledger, slot: int, path: Path) -> ListHistory | None
 
 
 class ListHistory:
-    """A list of a slot that was united or changed in place, with its earlier versions. It serves the trace of one path.
+    """A list of a slot that was merged from lists or changed in place, with its earlier versions, for one trace.
 
     Made by `list_history_at`. The constructor reads nothing. Each property is computed at its first use and kept, so
     the ledger must not change meanwhile.
     The list may be a copy of the list in the weaker slot. `changes` gives the lines that set and changed the list; None
-    if it was not changed in place. `is_left` says whether an element of the first setters is still in it. `events` has
-    the events of the history that are earlier versions of this list. `continues` says whether a claim is an earlier
-    version. Such events and claims need no row of their own in the trace.
+    if it was not changed in place. `is_left` says whether the list still has an element that was in it before its
+    changes in this slot. `events` has the writes that replaced earlier versions of this list. `continues` says whether
+    a claim, which is one line's value, is an earlier version. Such events and claims need no row of their own in the
+    trace.
 
     path:  the path that is traced: of the list, or of something in it
     depth: the number of steps of *path* that lead to the list
@@ -98,7 +98,8 @@ class ListHistory:
     def _taken_over(self) -> _State | None:
         """The version of the list in the weaker slot that this list began as, with all its changes there.
 
-        None if the list did not begin as a copy, if it was only united, or if that version is no longer in the history.
+        None if the list did not begin as a copy, if no line changed it in place, or if that version is no longer in the
+        history.
         """
         if isinstance(self.now, ChangedListOrigins):
             for state in self._states:
@@ -110,16 +111,16 @@ class ListHistory:
 
     @cached_property
     def changes(self) -> ListChanges | None:
-        """The setters of the list, or of its part at *path*; None where no change in place came after that was set."""
+        """The setters of the list, or of its part at *path*; None if no line changed the list in place after these."""
         if not isinstance(self.now, ChangedListOrigins):
             return None
         return self._list(self.now) if self.depth == len(self.path) else self._part(self.now)
 
     @cached_property
     def is_left(self) -> bool:
-        """Whether the list still has an element of its first setters, or of changes in the weaker slot.
+        """Whether the list still has an element of the lines that set it first, or of changes in the weaker slot.
 
-        Also True if *path* leads into the list, and for a list that was empty at first.
+        True, too, if *path* leads into the list, and for a list that was empty at first.
         """
         if self.depth < len(self.path):
             return True
@@ -129,14 +130,11 @@ class ListHistory:
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """The events of the history that are earlier versions of this list, and so need no row of their own; ()
-        for none.
-        """
+        """The events of the history whose old value is an earlier version of this list; () for none."""
         return tuple(one.event for one in self._states if one.event is not None and self._lives_on(one))
 
     def continues(self, claim: Claim, own: Path, path: Path) -> bool:
-        """Whether a claim of the weaker slot is the list that was taken over, or a part of it that is still in this
-        list.
+        """Whether a claim of the weaker slot is an earlier version of this list, or of a part that is still in it.
 
         own:  the claim's path in its slot
         path: the path that is traced

@@ -3,7 +3,8 @@
 A map in a slot is *frozen* or *owned*. A frozen map is a plain dict. It never changes after it was copied in, and nor
 do the maps and lists inside. A write may change an `OwnedMap` in place, as long as it is not shared. Loaded data is
 frozen; a write replaces each map on its path by an owned copy of this one level. The origin of an entry is a mark: the
-number of the line that set it. Neither kind of map is handed to users.
+number of the line that set it. A *version* is the number of a state that a view shows; what a later write replaces is
+kept under it. Neither kind of map is handed to users.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 class ChangedListOrigins(list[Origins]):
     """The origins of a list that was changed in place: the origins of each element, and the marks that made the list.
 
-    first: the marks that set the list as it was before its first change in place; several if lists were united
+    first: the marks that set the list as it was before its first change in place; several if it was merged from lists
     later: the marks of the changes after that, each once, the last change last
     """
 
@@ -33,7 +34,7 @@ class ChangedListOrigins(list[Origins]):
 
 
 SetBy = int | list[Origins]
-"""The origin of an entry: a mark; for a list that was united or changed in place, the origins of its elements."""
+"""The origin of an entry: a mark. A list that was merged from lists or changed in place has an origin per element."""
 
 
 def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
@@ -48,7 +49,11 @@ def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
-    """The marks that set an entry before any change in place, each once: one mark, or several for a united list."""
+    """The marks of the lines that set an entry before any change in place, each once.
+
+    A mark gives itself alone. A list whose elements have their own origins gives the marks of the elements; a list that
+    was changed in place gives the `first` marks of `ChangedListOrigins`.
+    """
     if isinstance(set_by, ChangedListOrigins):
         return set_by.first
     if isinstance(set_by, list):
@@ -83,7 +88,7 @@ def last_mark(set_by: SetBy) -> int:
 def setters_in_element(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
     """Yield a mark and a path in the slot for each line that set the value at *inside* in a list's element.
 
-    The first setter comes first. Several set it where equal elements of two lists were united.
+    The first setter comes first. There are several if equal elements of merged lists became one.
     set_by: the origins of the element
     at:     the element's path now, ending in its index
     """
@@ -109,7 +114,8 @@ class OwnedMap(dict[Any, Any]):
 
     origin:  the mark of every entry without an origin of its own; 0: not known
     origins: key -> the origin of that entry
-    past:    (version, key, old value) for each change in place, the last one last; ABSENT if the key was new
+    past:    (version, key, old value) for each change in place, the last one last. The version is the last one that
+             shows the old value, which is ABSENT if the key was new
     shared:  True: another tree has this map, too, so a write copies it first. Never set back to False
     since:   the number of the last version that did not have this map. Views of that version and of earlier ones do not
              read it
@@ -223,9 +229,10 @@ def writable_copy(original: OwnedMap) -> OwnedMap:
 
 
 def at_version(tree: OwnedMap, version: int) -> OwnedMap:
-    """The map as it was at a version: the map itself where no write has changed it since, else a copy without origins.
+    """The map before the writes that it recorded under *version* or later.
 
-    Only this level is taken back: the maps inside are the current ones. cost: one level, and the writes since then
+    If there are none, the map itself is returned, else a copy without origins. Only this level is taken back: the maps
+    inside are the current ones. cost: one level, and the writes that are taken back
     """
     if not tree.past or tree.past[-1][0] < version:
         return tree
@@ -243,8 +250,8 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
 def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
     """The marks of the lines that set the value at *inside* of a tree, each with the path of the value in the slot.
 
-    There is one, except for an element that several lines added to a united list. For a value that is absent, it is the
-    mark of the nearest map above, with the path of the absent value.
+    There is one, except for an element that several merged lists had. For a value that is absent, it is the mark of the
+    nearest map above, with the path of the absent value.
     set_by: the origin of the tree itself
     at:     the path of the tree in its slot
     cost:   the depth of the path

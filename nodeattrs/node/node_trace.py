@@ -158,7 +158,7 @@ def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
-    """A row for each line that set an element of a list that was united in its slot; else the row itself."""
+    """A row for each line that set an element of a list that was merged from lists in its slot; else the row itself."""
     claim = stated.claim
     setters: list[At] = []
     if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN:

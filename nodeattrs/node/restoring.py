@@ -64,7 +64,7 @@ def identity_in_snapshot(snapshot: Any) -> NodeIdentity:
 def identity_in(document: Any, field: str) -> NodeIdentity:
     """The name, environment and run-list in a node's document.
 
-    A missing environment is "_default", a missing run-list [].
+    An environment that is missing or empty is "_default"; a run-list that is missing or empty is [].
 
     field:  the key of the environment: "chef_environment" in Chef's node JSON
     raises: DocumentError, if *document* is not a map, has no name, or has a field of the wrong type

@@ -183,7 +183,7 @@ class Marks:
         depth: where the locator begins to count paths; see `Mark`
         verb:  how the line sets the value
         above: how many frames, this one included, certainly belong to this package
-        on_the_way: True for a step to the place that the line sets
+        on_the_way: True for a map above the path that the line goes on to set; `is_step` of its site is then true
         cost:  a walk up the frames of this package; from inside a function also up to the file that runs
         """
         setter, entered = self.setter, self.entered

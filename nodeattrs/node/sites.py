@@ -35,7 +35,7 @@ class ExpressionSite:
 
     file:             the source file, as code objects name it
     span:             (first line, last line, first column, last column); None if the line is not known
-    is_step:          whether it is only a step on the way to the place that the line sets
+    is_step:          whether it only created a map above the path that its line goes on to set
     in_comprehension: whether it is in a comprehension, which has a frame of its own in some versions of Python
     whole_line:       whether only the line is known: then the last statement on the line counts
     """
@@ -55,17 +55,18 @@ class ExpressionSite:
     def setting(self) -> Any:
         """(expression, value) as syntax trees: the expression, and the part of it that is the value, or None.
 
-        None where the source is not known, and for a mere step.
+        None if the source is not known, and if `is_step` is true.
         """
         if self.span is None or self.is_step or self.text is None:
             return None
         return self.text.setting(self.span[0], None if self.whole_line else self.span)
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
-        """Returns (line, column) of the part of the expression for *path*: of the entry in a literal, or else of the
-        whole.
+        """Returns (line, column) of the entry at *path* in a literal, or of the nearest part above it that is written.
 
-        Each is None if it is not known. path: inside the value that the expression sets
+        At last this is the whole expression. If `is_step` is true, *path* is ignored, and the place is where the
+        expression begins. Without the source it is (line, None), and (None, None) if the line is not known.
+        path: inside the value that the expression sets
         """
         if self.span is None:
             return None, None
@@ -86,8 +87,7 @@ class CodeSite(ExpressionSite):
     """The expression of an instruction of code that ran in this process. `site_of` makes it; its source is read later.
 
     code:   the code object
-    offset: of the instruction, an even number. For a step on the way to the place that the line sets it is one more, an
-            odd number
+    offset: of the instruction, an even number; one more, an odd number, if `is_step` is true
     ran:    the entry of linecache for its file when the code ran; None where there was none
     """
 

@@ -120,7 +120,7 @@ PLAN = Branch(ACROSS, (DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, 15))
 def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
     """A copy of a branch of the plan in which rules for paths change the policies inside groups and between groups.
 
-    PAIR stays as it is: rules do not change how a recipe merges over the attribute file of its component.
+    Rules do not change how a recipe's slot merges over the attribute file's slot of its component (PAIR).
     """
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)

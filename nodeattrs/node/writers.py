@@ -116,6 +116,8 @@ class Writer(_Handle):
     there, as Chef does. Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] =
     1`. Assigning stores a copy. Once its map was replaced, the writer keeps the old content to itself.
 
+    keys, values, items: new lists of the map's keys and values; `to_dict` is a plain copy of the content
+    update, clear:  store each entry; remove all keys. Both return this writer
     get, read:      a copy of a value, None if it is absent; like `exist` and `in`, they create nothing
     write:          stores a value; makes maps on its way, and replaces scalars and lists there
     delete, unlink: remove a value; return a copy of it, or None

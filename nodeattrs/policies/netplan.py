@@ -1,6 +1,6 @@
 """The policy "netplan": how libnetplan merges its files, one after the other.
 
-It has one table of rules for all paths, and others for the keys of a device whose values do not simply replace each
+It has one table of rules for all paths, and others for some keys of a device, whose values do not simply replace each
 other. No files are read here; `dialects/files/folds.py` finds the files that netplan reads.
 
 source: netplan.io 0.106, what `netplan get` prints; tests/oracles/netplan.py compares

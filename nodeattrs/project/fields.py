@@ -58,9 +58,9 @@ def known_or_near(name: object, known: Iterable[str]) -> str:
 class Fields:
     """Reads and checks the fields of one document. It collects faults and warnings; `finish` raises the faults.
 
-    Read each field by its kind with `text`, `flag`, `map`, ...; call `only` with the names of all known fields, and
-    `finish` at the end. A field that is missing, null or of a wrong kind gives an empty value: "", False, {} or [];
-    "0.0.0" as a `version`. A wrong kind is a fault. A path is one step or several from the root.
+    Read each field by its kind with `text`, `flag`, `map`, `items`, `run_list`, ...; call `only` with the names of all
+    known fields, and `finish` at the end. A field that is missing, null or of a wrong kind gives an empty value: "",
+    False, {} or []; "0.0.0" as a `version`. A wrong kind is a fault. A path is one step or several from the root.
 
     wrong, warn:     add a fault, or a warning
     constant, named: check the value of a field

@@ -51,7 +51,7 @@ class _Token(NamedTuple):
 def parsed_chain(text: str) -> Chain:
     """The chain in a text of Puppet's language.
 
-    raises: DocumentError, with line and column
+    raises: DocumentError, with line and column, also for a text without an arrow
 
     >>> parsed_chain("Package['a', 'b'] -> File <| tag == 'web' |> ~> Service['x']")
     <Chain [Package[a], Package[b]] -> File <| tag == 'web' |> ~> Service[x]>

@@ -145,7 +145,7 @@ Operand = Refs | Collector
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """Two operands of a chain, and the arrow between them."""
+    """Two operands of a chain, `left` and `right`, and the arrow between them: "->", "~>", "<-" or "<~"."""
 
     left: Operand
     arrow: Arrow

@@ -22,7 +22,11 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
 class DiffSide(NamedTuple):
-    """One of two compared nodes, with its title: "web1", or "web1@3" for revision 3."""
+    """One of two compared nodes.
+
+    title: "web1", or "web1@3" for revision 3
+    node:  the node itself
+    """
 
     title: str
     node: Node

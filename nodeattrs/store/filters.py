@@ -31,7 +31,7 @@ LEVELS = ("automatic", "default", "normal", "override")
 
 
 def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
-    """A copy of *tree* with the attributes that *entries* name alone, in the order of the entries.
+    """A copy of *tree* with only the attributes that *entries* name, in the order of the entries.
 
     An entry whose key is missing leaves the empty maps above it. An empty list keeps nothing.
 

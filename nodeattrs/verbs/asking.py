@@ -240,8 +240,8 @@ def of_files(question: Question) -> Question:
 
 
 def trace_at(part: Part, path: Path) -> Trace | None:
-    """The trace of a path. None if the part has no traces, if the path is not found, and if the trace has no value and
-    no claims.
+    """The trace of a path; None if the part has no traces, the path is not found, or the trace has no value and no
+    claims.
 
     raises: the error of a value that cannot be computed, except for NotFound
     """

@@ -97,8 +97,9 @@ class ChangedSetting(NamedTuple):
 class Effect(NamedTuple):
     """The effect of a changed line on one subject.
 
-    path: the path in the subject's answer, perhaps a shorter one than that in the document
-    by:   the line that overrides it, in words; None where its value is read
+    setting: the line, and the path in its document
+    path:    the path in the subject's answer, perhaps a shorter one than that in the document
+    by:      the line that overrides it, in words; None where its value is read
     """
 
     setting: ChangedSetting

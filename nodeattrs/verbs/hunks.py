@@ -62,8 +62,9 @@ class Line(NamedTuple):
 def file_and_line(side: Side, request: Request, text: str) -> tuple[str, int | None] | None:
     """Returns (file, line or None) for the words FILE or FILE:LINE; None where the side has no such file.
 
-    The result's file is relative to the top. The name is looked for below the root of the side, then as
-    `request.place` does. The line need not exist.
+    All of *text* is tried as the name of a file first, then without `:LINE`. Each name is looked for below the root of
+    the side, then where `request.place` puts it. The result's file is the name that reports show. The line need not
+    exist.
     """
     parsed = _FILE_LINE.fullmatch(text)
     for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):

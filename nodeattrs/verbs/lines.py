@@ -87,6 +87,8 @@ class Setter(NamedTuple):
 class Account(NamedTuple):
     """All sources that set one path of a subject. Subjects with the same sources and values have equal accounts.
 
+    `name` is the path as text, and `winner` the first setter whose value is read, or None.
+
     dialect: the dialect of the subject
     kind:    the sort of value: "attribute", "resource", "key", ...
     path:    the steps to the value

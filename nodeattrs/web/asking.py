@@ -33,7 +33,7 @@ class CommandAnswer(NamedTuple):
 
 
 class Ask(Protocol):
-    """A function that runs a command line, given as words, and returns its answer; errors are in the answer."""
+    """A function that runs a command line, given as words, and returns its `CommandAnswer`. It raises no errors."""
 
     def __call__(self, *words: str) -> CommandAnswer: ...
 

@@ -47,8 +47,8 @@ class Execute(ResourceType):
 
     All conditions must be met. `check` and `refresh` evaluate them, in no-op mode too; `apply` does not.
     The command finds the root of the run in the variable NODEATTRS_ROOT.
-    The constructor raises BadArgument for a wrong *timeout*. `automatic` requires the folder *cwd*, and nothing for the
-    command.
+    The constructor raises BadArgument for a wrong *timeout*. `automatic` gives one relation, {} without *cwd*: the
+    command requires the resource of *cwd*, or else the nearest one above it.
     """
 
     title: str
@@ -74,7 +74,7 @@ class Execute(ResourceType):
         self.sensitive = self.sensitive or any(map(is_secret, asked))
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
-        """The command requires the folder `cwd`; {} without `cwd`."""
+        """The command requires the resource of *cwd*, or else the nearest one above it; {} without *cwd*."""
         if self.cwd is None:
             return {}
         return {

@@ -314,7 +314,8 @@ class Link(ResourceType):
     ensure: "present" or "absent"
 
     A link with another target is replaced. A file or directory at the path is an error (raises: ResourceFailed).
-    The constructor raises BadArgument for a missing target or another `ensure`, and BadName for a path.
+    The constructor raises BadArgument for a missing target or another `ensure`, and BadName for a path. `ResourceType`
+    describes the methods: a change is "ensure" or "to", and `automatic` requires the directory and the target.
     """
 
     path: str

@@ -142,9 +142,10 @@ def _require_sources(inventory: Inventory, named: Iterable[str]) -> None:
 def answer_of(arguments: Mapping[str, Any], inventory: Inventory, host: str) -> Variables:
     """The variables of a host in the inventory. With --playbook: in the task that --play, --role and --task name.
 
-    If several tasks have that name, the first one counts. Without --task, it is the last task outside of a `rescue`.
+    If several tasks have that name, the first one counts. Without --task the last task outside of a `rescue` counts; if
+    all tasks are in one, the last task.
 
-    arguments: the values of the command's options: playbook, task, role and play
+    arguments: the values of the command's options: playbook, task, role, and the number of the play
     raises:    BadUsage, for --play, --role or --task without --playbook; AnsibleError, if the host does not exist or
                has no such task
     """

@@ -207,7 +207,7 @@ def _file_names_in(given: Any) -> list[str]:
 
 
 def possible_names(files: Any) -> list[str] | None:
-    """The file names that *files* may give, with a gap for each template. None if a template cannot be understood.
+    """The file names that *files* may give, with `GAP` for each template. None if a template cannot be understood.
 
     files: a text, or the terms of `with_first_found`
     """

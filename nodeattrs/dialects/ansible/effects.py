@@ -53,21 +53,21 @@ _OF_FOLDERS = frozenset(("depth", "extensions", "files_matching", "ignore_files"
 class TaskEffects:
     """What the tasks so far have set, or may have set, for one host. `TaskWalk` owns it and notes each task once.
 
-    The methods `note_...` add to the fields, and return nothing. For a value that is not known they add an unknown
-    layer. `layer_count` is the number of layers so far; 0 at the beginning. `task_met` makes a `Task` with copies of
-    the fields as they are then.
+    `note_gathered_facts`, `note_setting` and the other methods `note_...` add to the fields, and return nothing. For a
+    value that is not known they add an unknown layer. `layer_count` is the number of layers so far; 0 at the beginning.
+    `task_met` makes a `Task` with copies of the fields as they are then.
 
     files:           reads the files that include_vars names
     policy:          how maps are merged, as `hash_behaviour` says
-    set_by_groups:   called with a group's name, perhaps with gaps; returns the variables that such groups may set.
-                     None as the result: any variable
+    set_by_groups:   called with a group's name, which has `templates.GAP` for each part that is not known; returns the
+                     variables that groups with such a name may set, or None for any variable
     gathered:        gathered facts, level 11, the weakest first
     included:        variables of include_vars, level 18
     facts:           variables of set_fact and register, level 19
     groups:          unknown layers for tasks that may have changed groups and hosts
     joined_groups:   the groups that group_by has surely added the host to, as keys with the value None
-    possible_groups: names of the groups that hosts may have been added to. A name has a gap for each part that is not
-                     known
+    possible_groups: names of the groups that hosts may have been added to. A name has `templates.GAP` for each part
+                     that is not known
     fact_modules:    names of modules of the playbook and of its roles that may set facts
     """
 
@@ -164,7 +164,7 @@ class TaskEffects:
 
         Nothing is noted if a condition is surely false, or if `delegate_facts` gives the facts to another host. An
         unknown layer is noted if it is not known whether the task runs, or what it sets; always with `delegate_facts`.
-        A group that is not surely joined goes to `possible_groups`, with a gap for each unknown part of its name.
+        A group that is not surely joined goes to `possible_groups`.
 
         context: the context of the task, with its conditions
         body:    the map of the task

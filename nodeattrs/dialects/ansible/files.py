@@ -146,7 +146,7 @@ class VariableFiles:
         kind:   the kind of its origins, such as "group_vars"
         name:   the name in its origins, such as the name of the group
         titled: the title of the layer
-        raises: AnsibleError, for a file that is not there, is broken, or is not a map
+        raises: AnsibleError, for a file that is not there, is broken, or is not a map; never with `lenient`
         """
         if border.is_layer_outside(path):
             return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.REASON)

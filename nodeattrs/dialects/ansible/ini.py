@@ -90,7 +90,8 @@ def expanded_ranges(pattern: str, file: str | None = None, line: int | None = No
     yielded as it is.
 
     file, line: for errors
-    raises:     AnsibleError, for a bracket that is no range, a bad range, or more than `MOST_NAMES` names
+    raises:     AnsibleError, for a bracket that is no range, a bad range, too many ranges, or more than `MOST_NAMES`
+                names
 
     >>> list(expanded_ranges("r[1:2]-h[a:b]"))
     ['r1-ha', 'r1-hb', 'r2-ha', 'r2-hb']

@@ -83,7 +83,7 @@ class FactCache:
     def facts_of(self, host: str) -> tuple[dict[str, Any], str]:
         """The facts of a host, name -> value, and the name of their file. ({}, "") if no file of the host has a map.
 
-        Templates in facts are not evaluated: their texts are `Unsafe`.
+        The file of Ansible 2.19 counts first. Templates in facts are not evaluated: their texts are `Unsafe`.
 
         raises: AnsibleError, if the file cannot be read or parsed
         """
@@ -154,8 +154,9 @@ class Inventory:
     its groups, and of a group without its parents. `matching` gives the names of the hosts that patterns select; [] for
     none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
     `require_host` gives the `Host` of a name, or raises AnsibleError. For tasks, `layers_with_facts` gives the layers
-    of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, and
-    `names_set_by_groups_like` the variables that groups may set. `has_own` is False for a host with nothing of its own.
+    of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, among
+    it `hosts_of_groups`. `names_set_by_groups_like` gives the variables that groups may set. `has_own` is False for a
+    host with nothing of its own. `setting_origin` is the place of a setting.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*
@@ -416,10 +417,11 @@ class Inventory:
         """The names of the variables that some groups may set: groups whose name fits *name*, and the groups above
         these.
 
-        The group `all` is left out. A group that has only a file in group_vars counts, too. None if an unknown layer
-        may set any variable.
+        The group `all` is left out. A group that has only a file in group_vars counts. None if an unknown layer may
+        set any variable.
 
-        name:    a group's name, with a gap for each part that is not known
+        name:    a group's name with `templates.GAP` for each part that is not known, as `fits_gaps` takes it. It also
+                 counts with "_" for each "-"
         folders: folders of playbooks, which may have a folder group_vars
         """
         places = [*self._sources.places, *dict.fromkeys(folders)]

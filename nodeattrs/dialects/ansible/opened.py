@@ -52,7 +52,8 @@ class AnsibleHosts(InRepository):
     `subjects` lists the hosts and `answer` gives the variables of one. `subjects` and `answer` also set `unread`, to
     the layers that could not be read. `lines_of` lists the lines of roles and plays that set a path, and `unread_lines`
     the places there that were not read. `leaves_out` says whether a file may change variables though answers do not
-    read it.
+    read it. `place` is the inventory that is named, or None. `notes_looks` and `values_of` say which hosts share an
+    answer; `warnings` has the warnings of all inventories.
     """
 
     @cached_property

@@ -352,7 +352,11 @@ class _HostTemplates(Mapping[str, Any]):
 
 
 def evaluate(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
-    """A value with its templates evaluated. ABSENT if one of them cannot be evaluated, or Jinja2 is not installed."""
+    """A value with its templates evaluated. ABSENT if one of them cannot be evaluated, or Jinja2 is not installed.
+
+    answer:  the variables of the host
+    lookups: the lookup plugins that templates may call, as for `Rendering`; None: only those that are always known
+    """
     return _evaluated_values([value], answer, lookups)[0]
 
 

@@ -320,7 +320,10 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class SettingsReport:
-    """A report of the settings that change which variables count, from ansible.cfg and the environment.
+    """A report of the settings that change which variables count, as far as ansible.cfg or the environment has them.
+
+    `to_dict` returns the data for JSON, with the value null for a setting that is not followed. `lines` yields the
+    text, and says first if ansible.cfg is missing or ignored.
 
     config: the settings that are reported, each with its value and place
     """

@@ -201,7 +201,8 @@ class RoleReader:
 
         folder: the folder of the playbook
         parent: the role that depends on it or includes it; None for an entry of a play
-        raises: AnsibleError, if no folder has the role, if the role needs itself, or if one of its files is broken
+        raises: AnsibleError, if no folder has the role, or one of its files is broken. Also if a dependency needs
+                itself; a role that tasks include may be among its own parents `_MOST_INSIDE` times
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)
@@ -254,9 +255,9 @@ class RoleReader:
         raise error_at(entry.document, entry.at, NO_ROLE, f"no role {name}", hint)
 
     def requirement_hint(self, name: str) -> str:
-        """A sentence with the file and line of the requirements that have a role, and the command that installs it.
+        """A sentence with the first line of the requirements that names a role, and the command that installs the role.
 
-        "" if no requirements have the role or its collection. Nothing is raised for a missing file.
+        "" if no line names the role or its collection. Nothing is raised for a missing file.
         name: the name of the role, perhaps with its collection
         """
         wanted = re.compile(

@@ -78,7 +78,7 @@ def with_gaps(text: str) -> Any:
 
 
 def fits_gaps(name: str, gapped: str) -> bool:
-    """Whether a name fits a text with gaps; a gap stands for any text."""
+    """Whether a name is *gapped* with some text, perhaps "", in place of each `GAP`."""
     return fnmatchcase(name, "*".join(map(escape, gapped.split(GAP))))
 
 

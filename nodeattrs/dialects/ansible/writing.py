@@ -42,7 +42,7 @@ _Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
     """Data as the YAML text that ansible-inventory prints; an object that occurs twice becomes an alias.
 
-    how: options of PyYAML
+    default_flow_style, how: options of PyYAML
     """
     how = {"default_flow_style": default_flow_style, "allow_unicode": True, **how}
     made: str = yaml.dump(data, Dumper=_Dumper, **how)

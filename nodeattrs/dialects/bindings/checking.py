@@ -85,7 +85,7 @@ def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
 
 
 def title_of(state: State) -> str:
-    """The categories of a state in words: "role web + rack r7", or "common"."""
+    """The categories of a state in words: "role web + rack r7"; "common" if no category has a value."""
     return " + ".join(f"{name} {value}" for name, value in state.categories if value is not None) or "common"
 
 

@@ -200,7 +200,10 @@ class Explanation:
 
     @property
     def set_by(self) -> tuple[SetBy, ...]:
-        """The fragments by element or name, counting ones first; for `/classes` includes and excludes; else ()."""
+        """A `SetBy` for each element or name of a collection, then for each fragment without effect.
+
+        For `/classes` they are the includes and excludes. () for any other value.
+        """
         return tuple(self.account.innermost.set_by(self.value))
 
     def to_dict(self) -> dict[str, Any]:

@@ -125,7 +125,8 @@ class ExplainedBinding:
 class ListedBindings:
     """A report: every bound key whose name begins with *prefix*, with its value or producer and its line.
 
-    It is computed each time it is written. Keys with a fault are left out.
+    `to_dict` gives the keys as rows, and the included classes; `lines` yields the text. Both compute it anew. Keys with
+    a fault are left out.
     injector: the injector whose keys are listed
     prefix:   the beginning of the names; "": all keys. With a prefix, `lines` leaves out the included classes
     """

@@ -298,7 +298,11 @@ class Declaration:
 
     @property
     def scope(self) -> str:
-        """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name."""
+        """How long the product is kept: "" with the injector, "none" not at all, else with the scope of that name.
+
+        The option `scope` of the item counts first ("singleton" gives ""), then its option `singleton`, then what the
+        producer `keeps`. It is "" without a producer.
+        """
         named = self.options.get("scope")
         if named is not None:
             return "" if named == "singleton" else str(named)
@@ -320,7 +324,9 @@ class Declaration:
 
 
 def best_ones(several: list[Declaration]) -> list[Declaration]:
-    """The concrete declarations at the best position; if all there are abstract, these. More than one is a conflict.
+    """The declarations at the best position: the concrete ones, or the abstract ones if none is concrete.
+
+    More than one is a conflict.
 
     several: at least one, the best position first
     """

@@ -66,6 +66,8 @@ _TIED = _rule(_conflicting, "neither is above the other")
 class BindingSource:
     """The declaration, fragment or unread set behind one source number of a folding.
 
+    `at` gives the place of a path of its value; `shown` gives the value at a place, as a trace shows it.
+
     of:    the declaration or the unread set
     title: its layer, categories and flags in words
     words: a text shown for the whole value if that is not plain data; None: the value itself is shown
@@ -108,8 +110,8 @@ class Account:
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
-    inner:         the account of the fragments of a multibind, or of the source of an alias, if that is what wins;
-                   None for other winners, which have a value of their own
+    inner:         if a multibind wins, the account of its fragments; if an alias wins, the account of its source. None
+                   for other winners, which have a value of their own
     ties:          number -> the other numbers at its position; a better position overrides all of them
     is_collection: True: the sources are fragments of a multibind
     """
@@ -163,7 +165,7 @@ class Account:
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
-        """Yield an entry for each element or name of a collection, then one for each fragment without effect.
+        """Yield a `SetBy` for each element or name of a collection, then one for each fragment without effect.
 
         Nothing for an account of declarations. value: the whole injected value
         """

@@ -15,7 +15,8 @@ from nodeattrs.formats.documents import parse, text_of
 class Catalogs(InRepository):
     """One version of a folder of catalogs that Puppet compiled. The subjects are the names of the files without .json.
 
-    `answer(name)` gives the resources of one catalog, each with its parameters.
+    `answer(name)` gives the resources of one catalog, each with its parameters. `place` is the folder, and `is_there`
+    says whether it has a catalog.
     """
 
     @property

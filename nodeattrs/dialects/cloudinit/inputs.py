@@ -108,7 +108,7 @@ class Given(NamedTuple):
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
-    A text in base64 is decoded. A text that is no known document is the user-data of one machine, and is not checked.
+    A text in base64 is decoded. A text that is no known document is one machine's user-data, and is not checked.
 
     source: a path, a Blob, or the content itself
     budget: limits the reading; None: a new one

@@ -41,10 +41,10 @@ class Unwritten(NamedTuple):
 
 
 class Made(NamedTuple):
-    """The cloud-config of a spec, and what it lacks.
+    """The result of `cloud_config_of`: the cloud-config of a spec, and what it lacks.
 
-    parts:  one list of rows for keys without markup, and perhaps a second one for keys with markup, a template of
-            Jinja. A row is (text, path in the spec). The machine gets both lists as one template
+    parts:  a list of the rows without Jinja's markup; if other rows have markup, a second list has these. A row is
+            (text, path in the spec). The machine gets both lists as one template
     unread: the layers that are missing
     """
 
@@ -53,8 +53,10 @@ class Made(NamedTuple):
 
 
 def cloud_config_of(spec: Mapping[str, Any]) -> Made:
-    """The cloud-config that Cluster API makes of a spec. *spec* is not changed.
+    """The cloud-config that Cluster API writes from a spec: the rows of its text, and what it lacks with reasons.
 
+    It lacks file contents and passwords that the spec takes from elsewhere. It also lacks the certificates, and the
+    configuration and command of kubeadm. *spec* is not changed.
     raises: AttributeError or TypeError, for a value of a type that the spec does not have there
     """
     spec, unread = dict(spec), []

@@ -286,7 +286,9 @@ def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
-    """Read and merge a main configuration file and the `*.cfg` files of its folder, by name.
+    """Read and merge a main configuration file and the `*.cfg` files of its folder, sorted by name.
+
+    The folder is NAME.d, unless the file names another one; if it names "", no folder is read.
 
     main:          a file such as cloud.cfg, or a folder alone. The file may be missing if its folder NAME.d exists
     mode:          "current" is what cloud-init does, "documented" what its older manual says

@@ -76,7 +76,8 @@ class Definition(NamedTuple):
     mergers: the mergers; (): the definition is false and keeps every old value
 
     `parse_definition` reads a definition. `policy_of` makes a policy of it, and raises CloudConfigError for an unknown
-    merger. `str` writes the definition as text.
+    merger. `str` writes the definition as text, and `to_list` as data for JSON. `names` are the names of the mergers,
+    and `is_built_in` says whether none is a custom one.
 
     >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
     dict(recurse_list)+list(append)

@@ -34,8 +34,10 @@ class UserData(InRepository):
 
     A set of a folder has the name of the folder, "." for the root. A section of the same name replaces the set. A set
     of one file has its path as name. A template of another program is no set.
-    The constructor reads nothing. `subjects` lists the names; they are looked up once. `answer` reads and merges the
-    files of one set, at each call. It raises BadArgument for an unknown name.
+    The constructor reads nothing. `subjects` lists the names; they are looked up once. `is_there` says whether there is
+    a set. `answer` reads and merges the files of one set, at each call; it raises BadArgument for an unknown name.
+    `warnings` has the failed parts of the sets that were answered. `leaves_out` says whether a file is a template of
+    another program.
     """
 
     @cached_property

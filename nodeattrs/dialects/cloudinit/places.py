@@ -67,8 +67,8 @@ class YamlLocator:
     def at(self, path: Path) -> Origin:
         """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: its first step may be an `Earlier` from `earlier`. Then the place is the one of the earlier value of that
-              key, or of a value in it
+        path: its first step may be an `Earlier` from `earlier`: then it is the place of the earlier value of that key,
+              or of a value in it
         """
         mark = self._root
         if mark is None:

@@ -123,7 +123,7 @@ class Joining(NamedTuple):
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
     laid:     its config without the definition; None for a JSON patch, and for an unknown part
-    folded:   True: the folding merges conf.d files or layers, from the strongest to the weakest
+    folded:   True: the folding merges conf.d files or layers, the strongest first
     steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """
 
@@ -137,16 +137,18 @@ class Joining(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A folding, and the parts that were merged at its steps, in order."""
+    """A folding, with a `Joining` (`joinings`) for each part that was merged at its steps, in order."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
 
 
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Yield (joining, the result before it) for each part that was merged. A patch without operations is left out.
+    """Yield (joining, the result before its first step) for each part that was merged, in order.
 
-    Results are computed again. Use each result before the next one is computed, since its maps change then.
+    A joining without steps is left out, such as a patch without operations. Results are computed again. Use
+    each result before the next one is computed, since its maps change then.
+    rows: foldings, each with the joinings of its parts
     cost: grows with the size of the parts
     """
     for row in rows:
@@ -213,7 +215,11 @@ class Change(NamedTuple):
 
 
 class PartChanges(NamedTuple):
-    """The changes of one part, in the order of its text; dropped values come last. () for a part without effect."""
+    """The changes of one merged part.
+
+    number, filename: of the part
+    changes:          in the order of its text, dropped values last; () for a part without effect
+    """
 
     number: int
     filename: str

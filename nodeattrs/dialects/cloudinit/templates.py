@@ -59,7 +59,8 @@ class InstanceData:
     unseen: the largest number of branches of one of them that no way goes through; 0 unless the machine is unknown
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
-    `missing` is for an unknown machine. `render` gives the text of a template. It raises CloudConfigError for a broken
+    `missing` is for an unknown machine; then `is_missing` is true. `render` gives the text of a template. It raises
+    CloudConfigError for a broken
     template, and MissingExtra without Jinja2. `lines` gives the line of the file for each line of that text; () if they
     are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
     """
@@ -120,7 +121,7 @@ class InstanceData:
         return cls(tree) if is_json and "instance-id" not in tree else cls.of_meta_data(tree)
 
     def lacking(self, template: str) -> str | None:
-        """A variable of a template that is not known, such as "v1.region"; None where all are known.
+        """One variable of a template that is not known, such as "v1.region"; None if all are known.
 
         Data of `of_meta_data` know `ds.meta_data` with all below it, and the keys of `v1`, also at the top. Other data
         know every variable. None for a broken template.

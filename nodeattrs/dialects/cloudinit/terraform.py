@@ -47,7 +47,7 @@ class Found(NamedTuple):
     """The user-data of one resource of a plan or state.
 
     is_config: whether the resource is a `cloudinit_config`, whose text other resources may use
-    text:      the user-data
+    text:      the user-data, or the reason why the document does not have it
     vendor:    the vendor-data: one text, or ()
     """
 

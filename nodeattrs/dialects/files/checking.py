@@ -1,7 +1,7 @@
 """Find values of charts that no template reads, and keys that look like a misspelt one.
 
-Each chart in a folder is checked, with the values files and releases over its values; values of its subcharts are not.
-If a template reads values by a computed name, or cannot be read, a note replaces the findings.
+Each chart is checked with the values files and releases that are merged over its values. The values of its subcharts
+are not checked. If a template reads values by a computed name, or cannot be read, a note replaces the findings.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _ANCHOR = re.compile(r":\s*&\w")
 
 
 def check_charts(root: Path, count: Callable[[str], object]) -> Iterator[CheckedFiles]:
-    """Check the charts of a folder: one `CheckedFiles` with all findings, nothing where there is no chart.
+    """Check the charts of a folder: yield one `CheckedFiles` with all findings, or nothing if there is no chart.
 
+    Charts come from the folds in the settings; if the settings have none, from the folds that are found in the folder.
     A chart that cannot be read gets a note as its finding.
 
     count:  called with each Chart.yaml before its chart is checked

@@ -210,7 +210,7 @@ def with_bases(
     ESLint in a folder above, unless `root` is true.
 
     layers: the layers of the file at *path*, already read. If they extend nothing, the result has only these
-    path:   the file; its name decides: any name that is neither TypeScript's nor Ruff's is ESLint's
+    path:   the file; it is read as TypeScript's or Ruff's by its name, and by any other name as ESLint's
     reader: reads the bases
     shown:  called with a path, it returns the name of the file in places and messages
     raises: DocumentError, for files that extend each other, and more than 100 files
@@ -299,7 +299,10 @@ def _home_of_ruff(path: Path) -> TreePath:
 def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Path]:
     """(Why a file that another one names is not read, its path). The reason is "" for a file that can be read.
 
-    folder: the folder to which the path is relative; it is the result's path if *word* is no path
+    Not read is a path that begins with `~`, has a `$` or is an address; a file outside of the border; and what is no
+    regular file.
+    folder: the folder to which the path is relative. It is the result's path if *word* is no path, has `~` or `$`, or
+            is an address
     word:   the path as it is written, of any type
     verb:   a participle for the reason: "extended", "included"
     """

@@ -83,7 +83,7 @@ class Manifests:
 
 
 def releases(document: Document, manifests: Manifests) -> Iterator[tuple[str, Release]]:
-    """Yield (name, release) of a HelmRelease; nothing for another manifest, or for one without a name or `spec`.
+    """Yield (metadata.name, release) of a HelmRelease; nothing for another manifest, or one without a name or `spec`.
 
     manifests: the ConfigMaps and Secrets that the release may take values from
     """

@@ -69,7 +69,8 @@ def found_folds(sources: GitSources) -> Mapping[str, FoundFold | None]:
     Spring; {} for none.
 
     The name of a chart is the path of its folder. A values file beside a chart, a Compose file and a file of Spring
-    have their paths as names. A release has the name FILE#NAME. FILE -> None is a file of releases that cannot be read.
+    have their paths as names. A release of Helm has the name FILE#NAME, and is a `Release`; any other fold is a
+    `PlainFold`. FILE -> None is a file of releases that cannot be read.
     source: Helm, "Values Files"; Compose Specification, "The Compose file"; Docker, "Merge Compose files"
     """
     found: dict[str, FoundFold | None] = {}

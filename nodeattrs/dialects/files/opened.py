@@ -35,8 +35,9 @@ class Folds(InRepository):
     """The folds of one version of a folder, and their merged trees.
 
     If the question names files, they are the only fold. If not, the folds are those in nodeattrs.toml; if it has none,
-    they are found in the folder. The constructor reads nothing. The folds are looked for once. Each `answer` reads the
-    files of its fold again.
+    they are found in the folder. `subjects` gives their names, and `is_there` says whether there is one. `answer` reads
+    and merges the files of a fold, at each call. `settings` yields the paths that a file sets, with their lines.
+    `repository` is the folder with its settings. The constructor reads nothing. The folds are looked for once.
     """
 
     @cached_property
@@ -46,7 +47,10 @@ class Folds(InRepository):
 
     @cached_property
     def repository(self) -> Folder:
-        """The folder of the side. All answers share its settings, which have a table for each fold."""
+        """The folder of the side, with the paths that the request calls sensitive.
+
+        Its settings are read at the first use, and kept with the side for all objects.
+        """
         note_read(os.path.join(self.side.root, FILE))
         settings = self.side.kept.setdefault("settings", RepositorySettings(self.side.root))
         found = Folder(self.side.root, settings=settings)

@@ -112,7 +112,7 @@ def trace_report(folded: Folded, paths: Iterable[Path]) -> Report:
 
 @dataclass(frozen=True)
 class LastChanges:
-    """The changes that the last layer of a fold makes (--diff-last).
+    """A report: the changes that the last layer of a fold makes (--diff-last). `to_dict` gives data, `lines` the text.
 
     title:  the name of the last layer
     before: the merge of all layers but the last
@@ -162,7 +162,8 @@ class LastChanges:
 class ShownPolicies:
     """The report of `fold --policies`: the name and summary of each policy, and its rules.
 
-    A rule is for a pair of kinds of values, such as a map over a map. Rules for certain paths come last.
+    A rule is for a pair of kinds of values, such as a map over a map. Rules for certain paths come last. `to_dict`
+    gives data, and `lines` the text.
 
     policies: the policies to show, in this order
     """

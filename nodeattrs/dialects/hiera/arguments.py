@@ -209,7 +209,7 @@ def scope_of(
     knows_facts: bool | None = None,
     looks: Looks | None = None,
 ) -> Scope:
-    """The scope of a node with its facts; as `Hiera.scope`, with defaults from the facts.
+    """The scope of a node with its facts. Takes the arguments of `Hiera.scope`, with defaults from the facts.
 
     node:        its name; "": clientcert or fqdn of the facts
     environment: None or "": production

@@ -33,8 +33,9 @@ class Resolver(Protocol):
     untrusted: the plan of a text sets it to True if the value of a variable has a `%` or `{`. The result must then not
                be read as an expression again
 
-    `variable` returns None for one that is not set. `lookup` returns (value or ABSENT, whether its texts may be read as
-    expressions). `node` is the same object in each call for one node. `with_variable` returns a copy.
+    `variable` returns None for a variable that is not set, and `note_unset` notes such a variable. `lookup` returns
+    (value or ABSENT, whether its texts may be read as expressions). `node` is the same object in each call for one
+    node. `with_variable` returns a copy. `budget` limits the call.
     """
 
     untrusted: bool

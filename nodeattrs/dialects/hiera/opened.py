@@ -101,8 +101,8 @@ class HieraKeys(WithFacts):
 
     `place` is the hiera.yaml or its folder; None if it does not exist. `hiera` is the tree; without a hiera.yaml it
     raises NotFound. `subjects` is never empty. `covers` says whether a file may belong to the tree. `lines_of` gives
-    the lines of all data files that set a key; [] for none. `levels` names the levels of the environment.
-    `contract.dialect.Opened` declares the other methods.
+    the lines of all data files that set a key; [] for none. `levels` names the levels of the environment. `is_there`,
+    `warnings`, `notes_looks` and `values_of` are declared by `contract.dialect.Opened`.
     """
 
     @cached_property

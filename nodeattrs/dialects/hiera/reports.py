@@ -50,7 +50,7 @@ class NodeResult(NamedTuple):
 
 
 class LookupReport(NamedTuple):
-    """The value of a key for each node, or all keys of each node.
+    """A report: the value of a key for each node, or all keys of each node. `to_dict` gives data, and `lines` the text.
 
     key:      the keys that were looked up, as one text
     found:    name of the node -> its result, whose value may be an error
@@ -93,7 +93,7 @@ class ExplainReport(NamedTuple):
     explanations: name of the node -> the explanation
     with_causes:  whether to add the lines of hiera.yaml and lookup_options that chose the levels and the merge
 
-    `nodes` gives the explanation of each node as data.
+    `nodes` gives the explanation of each node as data, `to_dict` all of the report, and `lines` its text.
     """
 
     explanations: Mapping[str, Explanation]
@@ -286,7 +286,7 @@ def unused_report(found: Unused, nodes: int) -> PlainReport:
 
 
 class NeededVariables(NamedTuple):
-    """The variables that the hierarchies name, for each node.
+    """A report: the variables that the hierarchies name, for each node. `to_dict` gives data, and `lines` the text.
 
     nodes: name of the node -> the variables, each with the paths that need it and whether it is set
     """

@@ -312,7 +312,7 @@ class Hiera(LoadedTree):
     decrypt:         whether to use the keys that hiera.yaml names for eyaml; or a function that decrypts one `ENC[..]`
     root:            the folder to which file names in messages are relative
     sensitive:       a function that makes a secret of a value, for `convert_to: Sensitive`
-    documented:      the strategies follow the documentation if Puppet does not
+    documented:      True: where Puppet's merge strategies differ from its documentation, follow the documentation
     strict:          warnings and levels that cannot be read are errors
     skip_levels:     the names of levels to leave out
     sensitive_paths: paths whose first step is a key. A value there becomes a secret, and so does a value that contains

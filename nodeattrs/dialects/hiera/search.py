@@ -359,7 +359,8 @@ class BaseScope:
     a value. `places` and `entries` list where they search. `merges` says whether lookup_options give a key a strategy
     other than `first`. `known_keys` lists the keys of all files; [] for none. `is_set` is False for a variable that is
     null or empty. `module_with_data` gives None for a module without a hiera.yaml, `default_hierarchy` None for a
-    hiera.yaml without one. `look` takes a look that another scope has noted, and returns its result in this scope.
+    hiera.yaml without one. `options_hierarchy` is searched for lookup_options, and `in_hierarchies` fills in templates.
+    `look` takes a look that another scope has noted, and returns its result in this scope.
     """
 
     def __init__(

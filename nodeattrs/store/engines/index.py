@@ -201,15 +201,15 @@ _A_MAP = '{"'
 class Index:
     """The search index of a store, read and written in one transaction. The object has no state.
 
-    A node's attributes are in the index as *parts*, which nodes may share. To save a node, call the first three methods
-    in this order:
+    A node's attributes are in the index as *parts*, which nodes may share. Methods take a node as its number. To save a
+    node, call the first three methods in this order:
 
-    numbered:  number -> part, for the parts of the node
-    new_parts: number -> entries, for those parts that the store lacks
-    set_parts: makes them the parts of the node
-    answer:    the names of the nodes that a query finds, sorted
-    forget:    removes a node; `forget_former` removes what no node uses any more
-    has_parts_of, has_all_words: checks of the index, for the check of a store
+    numbered:  returns number -> part, for the parts of the node
+    new_parts: returns number -> entries, for those parts that the store lacks
+    set_parts: writes these entries, and gives the node exactly these parts
+    answer:    returns the names of the nodes that a query finds, sorted
+    forget:    removes a node; `forget_former` removes the parts that no node has any more
+    has_parts_of, has_all_words: return whether the index is complete, for the check of a store
 
     transaction: an open transaction of the store
     """
@@ -350,9 +350,9 @@ class Index:
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the index has as many words as the texts of all its entries. False if an entry has no text.
+        """Whether the table `word` has as many rows as all entries have words; a word counts once in each entry.
 
-        Only the number of words is compared.
+        False if the text of an entry is damaged. The words themselves are not compared.
         """
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
         for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):

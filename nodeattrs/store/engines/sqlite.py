@@ -51,7 +51,8 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 class SqliteStore(Store):
     """The store in a SQLite file. The first save makes the file, and its folder, readable for their owner only.
 
-    The constructor opens nothing. raises: StoreError, if *file* is "", has a null character, or is a directory
+    `check` also lets SQLite check the file. The constructor opens nothing.
+    raises: StoreError, if *file* is "", has a null character, or is a directory
     """
 
     writes_together = True

@@ -257,7 +257,7 @@ class Store(ABC):
         """A revision of a node with its content, by default the latest one; None where there is none.
 
         Document and snapshot share the facts: do not change them.
-        at:     a revision by its number; or a time, for the latest revision then
+        at:     a revision by its number; or a time, for the latest revision that was saved then or before
         raises: DocumentError, where the revision is damaged; TooMuch
         """
         with self._reading(f"read the node {checked_name(name, 'node')!r}") as transaction:

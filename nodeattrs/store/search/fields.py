@@ -67,7 +67,7 @@ class SearchEntry(NamedTuple):
 
     steps: the keys that lead to the value, without indexes of lists
     kind:  "s" text, "n" number, "b" true or false, "z" null, "w" a list or an empty map as a whole
-    text:  the value as text; of "w" in Ruby's form
+    text:  the value as text, from `scalar_text`; for "w" from `whole`
     """
 
     steps: Steps
@@ -248,7 +248,8 @@ def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
 def scalar_text(value: Any) -> tuple[str, str]:
     """Returns (kind, text) of a scalar, as a `SearchEntry` has them.
 
-    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text.
+    The kind is "z" for null, "b" for a boolean, "n" for a number and "s" for a text. Null gives the text "", and a
+    boolean "true" or "false". A float is written as Ruby does it, and `NO_NUL` replaces a NUL.
     """
     if value is None:
         return "z", ""
@@ -298,10 +299,10 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
 
 
 def fields_of(document: JsonMap) -> dict[str, list[str]]:
-    """Field -> texts of its scalar values, each once: the document as Chef flattens it for search.
+    """Field -> texts of its scalar values, each once: what `indexed` makes of the document, flattened as Chef does it.
 
     A scalar is in two fields: all keys joined by "_", and the last key alone. Scalars in a list are only in the first.
-    A map in a list gives fields like any map. The text of true is "true", the text of null "".
+    A map in a list gives fields like any map. `scalar_text` gives the texts.
 
     >>> fields_of({"name": "a", "default": {"nginx": {"port": 80, "hosts": ["a", "a"]}}})["nginx_port"]
     ['80']

@@ -108,7 +108,11 @@ class Range(NamedTuple):
 
 
 class FieldTerm(NamedTuple):
-    """The term `field:value` of Chef's language: finds the nodes that have such a value in such a field."""
+    """The term `field:value` of Chef's language: finds the nodes that have a value of the term in a field of that name.
+
+    field: the name of the field, perhaps with wildcards
+    value: the pattern or the range that the value must match
+    """
 
     field: Pattern
     value: Pattern | Range

@@ -115,7 +115,7 @@ class Multibind(Bind):
 
     id:      None takes no fragments
     into:    the id of another multibind; this collection is a fragment of it, too
-    options: `MULTIBIND_OPTIONS`
+    options: further options, by name; `MULTIBIND_OPTIONS` has the possible names
     """
 
     id: str | None = None
@@ -126,6 +126,7 @@ class When(Item):
     """Items that are in effect if at least one of the alternatives holds.
 
     alternatives: an alternative is a tuple of (category, value) pairs; it holds if all its pairs hold
+    items:        the items
     """
 
     alternatives: tuple[tuple[Category, ...], ...]
@@ -151,7 +152,11 @@ class Rebinding(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class Inclusion(Item):
-    """Classes that the key `/classes` gets; with *exclude*, classes that it loses."""
+    """Classes that are added to the key `/classes`, or taken out of it.
+
+    names:   the classes
+    exclude: True: they are taken out, at the position of this item and below
+    """
 
     names: tuple[str, ...]
     exclude: bool = False
@@ -161,8 +166,9 @@ class Inclusion(Item):
 class Parameters(FlaggedItem):
     """The parameters of a class, a type or an instance, bound together.
 
+    target:  the class, type or instance
     to:      a constant hash (name -> value), or a producer of an object with attributes: an instance, a query, ...
-    options: `PARAMETER_OPTIONS`
+    options: further options, by name; `PARAMETER_OPTIONS` has the possible names
     """
 
     target: Type

@@ -144,8 +144,8 @@ class Producing:
 def called(given: Any, scope: ProducerScope) -> Callable[..., Any] | None:
     """The function that an option gives; None if it gives none. Its exceptions become BindingError ("function-failed").
 
-    given: a callable, the name of a function of *scope*, or an expression whose value is a function. For any other
-           value the result is None
+    given: a callable, the name of a function of *scope*, or an expression whose value is a function. For a name that
+           *scope* does not have, and for any other value, the result is None
     scope: has the functions by name, and the variables of an expression
     """
     if isinstance(given, str):

@@ -90,7 +90,8 @@ class Bound:
         return found
 
     def declaration_or_class(self, wanted: Asked) -> Declaration | None:
-        """The declaration that decides a key; for an unbound class that can be filled one that makes it; else None."""
+        """The declaration that decides a key. For an unbound class whose slots can be filled, a declaration that makes
+        it; else None."""
         return self.declaration(wanted) or self._of_unbound_class(wanted)
 
     def needs(self, one: Declaration) -> Iterator[Asked]:

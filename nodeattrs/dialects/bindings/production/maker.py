@@ -74,8 +74,9 @@ class ValueMaker(Bound):
     they call a function, make an object, make a thing once, and return the value of a variable. `scoped` returns a
     maker for an inner scope. `collected` and `giver` say how the last value of a key was made, and `fragments_of` what
     a multibind collects. `classes` lists the classes of the key `/classes`, and `inclusions` what decides about them.
-    `is_kept` says whether each further injection of a key gives one object. `forget` drops all products. `transformed`
-    returns a product after its transformer, or None.
+    `is_kept` says whether each further injection of a key gives the same object. `forget` drops all products.
+    `transformed` returns a product after its transformer, or None. `awaited` repeats a call until all asynchronous
+    products that it needs were awaited.
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
     scope_name: the name of the scope; "" for the maker of an injector
@@ -123,8 +124,9 @@ class ValueMaker(Bound):
         return [name for name, (excluded, _) in class_decisions(self.inclusions()).items() if not excluded]
 
     def inclusions(self) -> Iterator[ClassStatement]:
-        """Yield every include and exclude of a class in effect: of items first, then of fragments, which are made.
+        """Yield (True for an exclude, class, declaration) for each statement in effect that includes or excludes one.
 
+        Items come first, then fragments, whose products are made.
         raises: what a producer of a fragment raises
         """
         for item, at in self.resolution.inclusions:
@@ -312,8 +314,8 @@ class ValueMaker(Bound):
     def is_kept(self, wanted: Asked) -> bool:
         """Whether each further injection of a key gives the same object, since this or an outer maker keeps it.
 
-        False before the first injection. For a key that is not bound, or bound as optional: whether the scope was given
-        a value for it.
+        False before the first injection. An unbound key, and one that is bound as optional, is kept only if the scope
+        was given its value.
         """
         declared = self.declaration_or_class(wanted)
         if declared is None or declared.optional:
@@ -460,7 +462,9 @@ class ValueMaker(Bound):
         raise Waiting(steps, task)
 
     def transformed(self, declared: Declaration, product: Any) -> Any:
-        """The product, changed by the transformer of its declaration if there is one. The transformer gets None, too.
+        """The product, changed by the transformer of the declaration that has the producer, if there is one.
+
+        The transformer gets None, too.
 
         raises: TypeMismatch, if the result is not None and does not conform to a declared or demanded type;
                 BindingError, if the transformer fails
@@ -545,7 +549,7 @@ def class_decisions(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[boo
 def late_faults(maker: ValueMaker) -> Iterator[BindingError]:
     """Yield the errors that injections would end with: wrong options of multibinds, and look-ups of unbound keys.
 
-    Nothing is made. The keys come in order.
+    An unbound look-up of an optional declaration is no error. Nothing is made. The errors come sorted by key.
     """
     for _, winner in sorted(maker.resolution.winners.items()):
         if winner.is_multibind:

@@ -23,7 +23,8 @@ Steps = tuple[int, ...]
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
     """Returns (callable, whether its product is a context manager to enter, whether it must be awaited); cached.
 
-    The callable is *call* itself; for a generator function, it is a function that returns a context manager.
+    The callable is *call* itself, unless it is a generator function: then it is a function that returns a context
+    manager. A function that `contextlib.contextmanager` made is returned unchanged, and its product is entered.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
@@ -36,7 +37,8 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 class OpenedContexts:
     """The context managers that a scope has entered and not left yet. `close` leaves them in reverse order.
 
-    If `needs_await` is true, there is an asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
+    `enter` and `aenter` enter a context manager, and return what entering gives. If `needs_await` is true, there is an
+    asynchronous one, and only `aclose` can leave it. `close` and `aclose` leave
     all managers even if one raises, and raise its exception afterwards. They can be called again.
     """
 
@@ -104,7 +106,7 @@ class Replay:
         self._used: Counter[Steps] = Counter()
 
     def restart(self) -> None:
-        """Begin a further try, which takes the products of each steps from the first one on."""
+        """Begin a further try: for each steps, `next` begins again with the first product of the earlier tries."""
         self._used.clear()
 
     def next(self, steps: Steps, make: Callable[[], Any]) -> Any:

@@ -120,7 +120,7 @@ def _same_below(layer: StackLayer, path: Path, stack: Stack, index: int) -> Stac
 def type_changes(stacks: Iterable[Stack]) -> Iterator[DocumentError]:
     """Yield a warning for each path that is a map in one layer of a node, and a scalar or list in another.
 
-    Null and the empty map are ignored. Each pair of layers is compared once.
+    Null and the empty map are ignored. A pair of layers that several nodes share is compared once in all.
     """
     seen: set[tuple[int, int]] = set()
     for stack in stacks:

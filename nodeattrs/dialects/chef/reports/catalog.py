@@ -115,8 +115,9 @@ def _meets(read: str, wanted: Path) -> bool:
 class CatalogOrder:
     """The report of `catalog order`: the resources in the order in which applying visits them.
 
-    `to_dict` returns the data for JSON, with [] for no resources. `lines` yields the text; nothing for no resources.
-    Both raise the faults of the plan, such as DependencyCycle.
+    `to_dict` returns the data for JSON. Its list `order` has a map for each resource: its reference, its line and the
+    attributes that its text reads. `lines` yields the text; nothing for no resources. Both raise the faults of the
+    plan, such as DependencyCycle.
 
     name:    the name of the node, or of the catalog's file
     shuffle: the seed of another valid order; None: Puppet's order

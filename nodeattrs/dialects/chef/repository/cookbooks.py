@@ -67,7 +67,7 @@ class Cookbook:
     locator: gives the lines of the metadata
     depends_field: the key of the dependencies in the metadata
     unread:  the reason why the metadata, or the whole cookbook, is unknown; "" if it is known
-    sets_only: for a cookbook with *unread*: the only paths that it may set, by the settings. Empty: any path
+    sets_only: the paths that a cookbook with *unread* may set, as the settings of the repository say; empty: any path
     """
 
     name: str
@@ -344,7 +344,7 @@ class AttributeFileOrder:
     cookbooks: a map or a function from a name to its cookbook; a function may return None for an unknown name
     run:    called with a cookbook and the path of a file in it; what it returns is ignored. The path is "" if `include`
         names a cookbook that is only a stand-in (`Cookbook.is_missing`). The function may call `include`
-    loaded: "cookbook/path" of each file that was run, in order; grows
+    loaded: "cookbook/path" of each file that was started, in order; grows
     """
 
     def __init__(self, cookbooks: Cookbooks, run: Callable[[Cookbook, str], None]) -> None:

@@ -28,6 +28,7 @@ class RecipeData:
 
     types:    type of a resource -> the first line that declares a resource of that type
     includes: recipe -> the line that includes it, in the order of the file
+    warnings: about the document, such as a key written twice
     """
 
     types: Mapping[str, int]

@@ -324,6 +324,7 @@ class Repository(Folder):
     def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         """Returns (item, locator): the item as its file has it, encrypted or not. It must not be changed.
 
+        A file that knife wrote has the item under `raw_data`. A missing `id` is added.
         raises: BadName, DataBagItemNotFound, DocumentError
         """
 

@@ -125,7 +125,8 @@ class Environment(_AttributeLevels):
 def read_role(name: str, fields: Fields) -> Role:
     """The role *name* in the fields of a document. A field that is missing is empty.
 
-    Normal attributes and another name in the document are faults. A run-list that is a text is a list of one item.
+    Normal attributes and another name in the document are faults. A run-list that is a text is a list of one item. A
+    document without `run_list` may have its old name, `recipes`.
     raises: DocumentError, with all faults
     """
     # Older Chef called the run-list "recipes".

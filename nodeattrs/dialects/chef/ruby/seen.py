@@ -12,7 +12,13 @@ RECIPE = "recipe"
 
 
 class DeclaredResource(NamedTuple):
-    """A resource that a recipe in Ruby declared. kind: its type, "package"; properties: name -> value"""
+    """A resource that a recipe in Ruby declared.
+
+    kind:       its type, such as "package"
+    title:      its title
+    properties: name -> value
+    origin:     the line of the declaration
+    """
 
     kind: str
     title: str
@@ -23,8 +29,10 @@ class DeclaredResource(NamedTuple):
 class RecipeNotes:
     """Takes the resources that recipes in Ruby declare, and the places of code that does not run, from a session.
 
-    This base class keeps nothing, and `is_harmless` returns False: it is for sessions without recipes.
-    `run.ruby_recipes.CompiledRecipes` overrides each method.
+    The methods `add_...` take note of a resource or a place, and `remove_resource` of a deleted resource; they return
+    nothing. `is_harmless` says whether a type can set no attribute. This base class keeps nothing, and its
+    `is_harmless` returns False: it is for sessions without recipes. `run.ruby_recipes.CompiledRecipes` overrides each
+    method.
     """
 
     def add_resource(self, number: int | str, resource: DeclaredResource) -> None:

@@ -264,7 +264,7 @@ def _pin(expansion: Expansion, recipe: str, version: str, locator: Locator, path
 
 
 def _merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """The attributes of several roles merged into a new tree, the weakest first. Lists are united.
+    """The attributes of several roles merged into a new tree, the weakest first. Two lists become their union.
 
     source: docs/merging.md, "inside a group"
 
@@ -379,8 +379,9 @@ def consume_external(
 ) -> None:
     """Set JSON attributes and facts on a node, with name and environment as automatic attributes.
 
-    json_attributes: deep merged over normal, lists united. Their `run_list` (or `recipes`) and `chef_environment` are
-                     not merged, but become the run-list and environment of the node. None: no JSON attributes
+    json_attributes: deep merged over normal; two lists become their union. `run_list` (or `recipes`) and
+                     `chef_environment` in them are not merged, but become the run-list and environment of the node.
+                     None: no JSON attributes
     facts:           replace all automatic attributes
     guid:            becomes the automatic attribute chef_guid; None: it is not set
     facts_locator, json_locator: give the origins of the values
@@ -399,7 +400,8 @@ def consume_external(
 
 @taking(node=Node, facts=Mapping)
 def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
-    """Deep merge facts over a node's automatic attributes, lists united, and set name and environment there.
+    """Deep merge facts over a node's automatic attributes, and set name and environment there. Two lists become their
+    union.
 
     raises: BadArgument, where the facts have no platform
     source: Chef's `Node#consume_ohai_data`

@@ -83,7 +83,9 @@ class Unrun:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield the code of a file, then all code that it may call, except what an earlier call yielded.
+        """Yield (cookbook, origin, code) of a file, then of all code that it may call.
+
+        What an earlier call yielded is left out.
 
         origin: the origin of the file. Earlier calls with another kind of origin do not count
         raises: MissingExtra, without tree-sitter
@@ -269,7 +271,8 @@ class RubyFiles:
     def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
         """Yield (place, code, further code that it may call) for the code that runs when resources converge.
 
-        Further code that was yielded once is left out. Yields nothing if no recipe ran.
+        Further code is (cookbook, origin, code), as `Unrun.reached` yields it; it is left out if it was yielded before.
+        Yields nothing if no recipe ran.
         """
         seen: set[int] = set()
         for origin, code in self.compiled.code_for_later():

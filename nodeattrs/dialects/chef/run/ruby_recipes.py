@@ -42,9 +42,9 @@ class _RubyResource:
 class CompiledRecipes(RecipeNotes):
     """Collects the resources that the Ruby recipes of one node declare, and the places of code that does not run.
 
-    The session calls the methods of `RecipeNotes` while recipes run. After the last recipe, `fill` adds the resources
-    to a catalog. `code_for_later` yields the code that runs when resources converge. `hidden_places` gives the places
-    after which any attribute may be set. If no recipe ran, these three give nothing.
+    The session calls the methods of `RecipeNotes`, such as `add_resource`, while recipes run. After the last recipe,
+    `fill` adds the resources to a catalog. `code_for_later` yields the code that runs when resources converge.
+    `hidden_places` gives the places after which any attribute may be set. If no recipe ran, these three give nothing.
 
     node:    gets an unknown layer for a hidden place outside of recipes
     root:    the folder that origins are relative to

@@ -88,8 +88,8 @@ def run_node(
     """Run one node of a repository; saves nothing.
 
     Normal attributes start as the last run left them. The node's file and then the JSON attributes are deep merged over
-    them, lists united. Run-list and environment come from the first of these that has them: the arguments, the JSON
-    attributes, a policy, the node's file, the last run, and for the environment the settings.
+    them; two lists become their union. Run-list and environment come from the first of these that has them: the
+    arguments, the JSON attributes, a policy, the node's file, the last run, and for the environment the settings.
     facts:           become the automatic attributes, to which the run adds its own (`recipes`, `cookbooks`, ...)
     override_run_list: run instead of the node's run-list, which the node keeps
     json_attributes: the document that `chef-client -j` takes
