@@ -345,6 +345,11 @@ class LoadedTree:
             made = self._function_source(entry, {**options, **given}, file, environment)
         return self._sources.setdefault(key, made)
 
+    def absent_folder(self, level: str, folder: str) -> FunctionData:
+        """The source of a level whose datadir lies outside of the repository and does not exist on this machine."""
+        reason = f"there is no folder {self.shown(folder)} here, and it {border.REASON}"
+        return self._once(("absent", level, folder), partial(unread_source, level, reason))
+
     def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """The function that decrypts the values of a level: with the given keys, or those that its options name.
 
