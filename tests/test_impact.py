@@ -469,6 +469,20 @@ class TestDialects:
             "w2: port 80 -> 82 because of host_vars/w2.yml:1",
         ]
 
+    def test_hosts_of_two_inventories_that_the_caller_names(self, compare):
+        before = {"site.yml": "- hosts: all\n", "one": "w1\n", "two": "w1\nw2\n", "group_vars/all.yml": "port: 1\n"}
+
+        found = compare(
+            {**before, "one": "w1 port=80\n"},
+            {**before, "one": "w1 port=81\n", "group_vars/all.yml": "port: 2\n"},
+            Request(places=(("ansible", "one"), ("ansible", "two"))),
+        )
+
+        assert shown(found) == [
+            "w1: port 80 -> 81 because of one:1",
+            "w2: port 1 -> 2 because of group_vars/all.yml:1",
+        ]
+
     def test_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
             row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}

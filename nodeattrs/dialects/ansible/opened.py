@@ -56,15 +56,9 @@ class AnsibleHosts(InRepository):
     """
 
     @cached_property
-    def place(self) -> Path | None:
-        """The inventory that an option or a setting names; None leaves it to ansible.cfg."""
-        return self.request.named(self.side, "ansible", None)
-
-    @property
-    def _listed(self) -> str | None:
-        """A list of hosts instead of an inventory, such as "web1,web2"; None for no list."""
-        given = dict(self.request.places).get("ansible")
-        return given if given is not None and "," in given else None
+    def places(self) -> Sequence[str | Path]:
+        """The sources that options name: paths on the side, and lists of hosts such as "web1,web2"; [] for none."""
+        return [one if "," in one else self.request.place(self.side, one) for one in self.request.given("ansible")]
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
@@ -79,8 +73,8 @@ class AnsibleHosts(InRepository):
         """
         if self._asked is not None:
             return bool(self.inventories)
-        if self.place is not None:
-            return self._listed is not None or self.place.exists()
+        if self.places:
+            return all(isinstance(one, str) or one.exists() for one in self.places)
         named = self.repository.config.inventories
         return (self.side.root / "ansible.cfg").is_file() or bool(named) or bool(self._usual)
 
@@ -111,9 +105,8 @@ class AnsibleHosts(InRepository):
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self.repository.config.inventories or self._usual).items()
-        if self.place is not None or self._is_configured or not named:
-            source = self._listed or self.place
-            return {"": Inventory(*([] if source is None else [source]), **how)}
+        if self.places or self._is_configured or not named:
+            return {"": Inventory(*self.places, **how)}
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:

@@ -190,12 +190,11 @@ class Nodes(WithFacts):
     def _run(self, name: str) -> Run:
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
-        more = request.named(self.side, "nodes", None)
         self.repository.options = RepositoryOptions(
             roles_only=roles_only,
             ruby=request.ruby,
             without=request.what_if.without,
-            cookbook_path=() if more is None else (str(more),),
+            cookbook_path=tuple(str(request.place(self.side, one)) for one in request.given("nodes")),
         )
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)
