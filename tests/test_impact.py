@@ -1040,6 +1040,39 @@ class TestWhatIsNotKnown:
         assert "not known: 1 file not run, or not read" in head
         assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
 
+    @pytest.mark.parametrize(
+        ("file", "name", "outcome"),
+        [
+            ("Berksfile.lock", "gone", "was not run, or not read"),
+            ("Berksfile.lock", "app", "is read by no dialect"),
+            ("policyfiles/web.lock.json", "gone", "was not run, or not read"),
+            ("policyfiles/web.lock.json", "app", "is read by no subject"),
+            ("web.lock.json", "gone", "was not run, or not read"),
+        ],
+    )
+    def test_a_lock_of_cookbooks_counts_where_a_cookbook_is_not_there(self, repo, capsys, file, name, outcome):
+        cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
+        node = {"nodes/a.json": f'{{"name": "a", "run_list": ["recipe[{name}]"]}}\n'}
+        commit(repo, cookbook | node | {file: '{"gone": "1.0.0"}\n'})
+        edit(repo, file, "1.0.0", "2.0.0")
+
+        code, data, _ = self.answer(repo, capsys)
+
+        assert data["outcomes"] == [{"file": file, "outcome": outcome}]
+        assert (code, data["certain"]) == ((0, True) if name == "app" else (5, False))
+
+    @pytest.mark.parametrize("is_installed", [False, True])
+    def test_a_puppetfile_counts_where_a_module_is_not_installed(self, repo, capsys, is_installed):
+        site = {"hiera.yaml": "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n", "data/c.yaml": "ntp::k: 1\n"}
+        module = {"modules/ntp/manifests/init.pp": "class ntp { }\n"} if is_installed else {}
+        commit(repo, site | module | {"Puppetfile": "mod 'puppetlabs-ntp', '1.0.0'\n"})
+        edit(repo, "Puppetfile", "1.0.0", "2.0.0")
+
+        code, data, _ = self.answer(repo, capsys, "--dialect", "hiera")
+
+        assert (code, data["certain"]) == ((0, True) if is_installed else (5, False))
+        assert [one["place"] for one in data["unread"]] == ([] if is_installed else ["Puppetfile"])
+
     def test_cookbooks_that_are_left_out(self, repo, capsys):
         cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
         commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})

@@ -221,16 +221,22 @@ class LoadedTree:
 
     def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
         """A layer of one level that cannot be read, for a module that the Puppetfile names; None for other modules."""
-        folder = self._folder(environment)
-        if folder is None:
-            return None
-        file = folder / "Puppetfile"
-        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
-        named = self._once(("Puppetfile", environment), read)
-        if module not in named:
+        folder, named = self._folder(environment), self._named_modules(environment)
+        if folder is None or module not in named:
             return None
         entry = HierarchyEntry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
-        return HieraConfig(self.shown(str(file)), folder, (entry,))
+        return HieraConfig(self.shown(str(folder / "Puppetfile")), folder, (entry,))
+
+    def _named_modules(self, environment: str) -> Mapping[str, int]:
+        """Module -> its line in the Puppetfile; {} without one, or without a folder of the environment."""
+        folder = self._folder(environment)
+        file = pathlib.Path() if folder is None else folder / "Puppetfile"
+        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
+        return self._once(("Puppetfile", environment), read)
+
+    def lacks_modules(self, environment: str) -> bool:
+        """Whether the Puppetfile of an environment names a module that is not installed."""
+        return any(self.module_folder(environment, one) is None for one in self._named_modules(environment))
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""

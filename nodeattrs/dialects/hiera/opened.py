@@ -168,6 +168,11 @@ class HieraKeys(WithFacts):
             return True
         return any(self.side.named(file).startswith(f"{one}/") for one in self._folders)
 
+    def fetches(self, file: str) -> bool:
+        """Whether a file is a Puppetfile, and the environment lacks a module of its Puppetfile."""
+        environment = self.request.environment or USUAL_ENVIRONMENT
+        return os.path.basename(file) == "Puppetfile" and self.hiera.lacks_modules(environment)
+
     @cached_property
     def _folders(self) -> set[str]:
         """The data folders, relative to the root of the side."""
