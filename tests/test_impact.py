@@ -1184,6 +1184,26 @@ class TestNodesOfHieraWithoutFacts:
 
         assert [one.spelled for one in found.groups] == ["k"]
 
+    @pytest.mark.parametrize(
+        ("config", "datadir", "file"),
+        [
+            ("environments/production/hiera.yaml", "data", "environments/staging/data/c.yaml"),
+            ("hiera.yaml", "data/%{environment}", "data/staging/c.yaml"),
+            ("hiera.yaml", "%{environment}", "staging/c.yaml"),
+            ("hiera.yaml", ".", "c.staging.yaml"),
+            ("site/app/hiera.yaml", "own", "site/app/own/staging.yaml"),
+        ],
+    )
+    def test_data_of_another_environment_are_not_known(self, compare, config, datadir, file):
+        text = f"version: 5\nhierarchy: [{{name: c, path: c.yaml, datadir: '{datadir}'}}]\n"
+        files = {config: text, config.replace("production", "staging"): text, file: "k: 1\n"}
+        if config.startswith("site"):
+            files |= {"hiera.yaml": "version: 5\n", "environment.conf": "modulepath = site\n"}
+
+        found = compare(files, files | {file: "k: 2\n"}, Request(places=(("hiera", "."),)))
+
+        assert (found.groups, found.is_certain, found.unseen) == ([], False, [file])
+
     def test_a_file_that_may_count_and_cannot_be_read_may_set_anything(self, compare):
         files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: [\n"}
 

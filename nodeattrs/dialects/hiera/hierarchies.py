@@ -43,6 +43,9 @@ DEFAULT_VERSION = 8
 _UNREAD: Any = object()
 _Read = TypeVar("_Read")
 
+ENDINGS = (".yaml", ".yml", ".json", ".eyaml")
+"""The usual endings of data files."""
+
 
 class LoadedTree:
     """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read.
@@ -607,5 +610,5 @@ def _files_below(folder: str) -> Iterator[str]:
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if name.endswith((".yaml", ".yml", ".json", ".eyaml")) and not name.startswith("."):
+            if name.endswith(ENDINGS) and not name.startswith("."):
                 yield os.path.join(where, name)
