@@ -1282,6 +1282,24 @@ class TestWhatIsNotRead:
         assert "nothing changes" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
+        ("named", "place", "code"),
+        [
+            ("inventories/a", None, 5),
+            ("inventories", None, 0),
+            ("inventories/b/hosts", None, 0),
+            ("inventories/a", "inventories/a", 0),
+        ],
+    )
+    def test_an_inventory_that_ansible_cfg_passes_over_is_not_known(self, repo, capsys, named, place, code):
+        cfg = {"ansible.cfg": f"[defaults]\ninventory = {named}\n", "group_vars/all.yml": "k: 1\n"}
+        commit(repo, cfg | {"inventories/a/hosts": "a1 port=1\n", "inventories/b/hosts": "b1 port=1\n"})
+        edit(repo, "inventories/b/hosts", "=1", "=2")
+
+        words = [] if place is None else ["-i", str(repo / place)]
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--dialect", "ansible", *words]) == code
+        assert ("b1" in capsys.readouterr().out) is (named in ("inventories", "inventories/b/hosts"))
+
+    @pytest.mark.parametrize(
         ("file", "code"),
         [("roles/app/defaults/main.yml", 5), ("group_vars/nobody.yml", 0), ("README.md", 0), (".github/ci.yml", 0)],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -40,6 +41,11 @@ _NAME = re.compile(r"[\w.-]+")
 
 _GROUPS: Look = ("groups",)
 """The look at the groups of a host, which decide its variables if it has none of its own."""
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths are equal, or one is a folder above the other."""
+    return os.path.commonpath((one, other)) in (one, other)
 
 
 class AnsibleHosts(InRepository):
@@ -95,6 +101,18 @@ class AnsibleHosts(InRepository):
         return {name: (place,) for name, place in inventories_in(root).items()}
 
     @cached_property
+    def _passed_over(self) -> Sequence[str]:
+        """The inventories at usual places that the settings do not name; () where the caller names one."""
+        root = self.side.root
+        if self.places or self._asked is not None or self._usual or not is_repository(root):
+            return ()
+        of_settings = [one for sources in self.repository.config.inventories.values() for one in sources]
+        of_config = [one for inventory in self.inventories.values() for one in inventory.config.inventory]
+        named = [os.path.realpath(root / one) for one in (*of_settings, *of_config)]
+        places = {one: os.path.realpath(root / one) for one in inventories_in(root)}
+        return [one for one, place in places.items() if not any(_overlap(place, other) for other in named)]
+
+    @cached_property
     def inventories(self) -> Mapping[str, Inventory]:
         """The inventories, by the prefix of their subjects, such as "prod:". A single one has the prefix "".
 
@@ -138,9 +156,11 @@ class AnsibleHosts(InRepository):
         """Whether a file may change variables although answers do not read it, such as a file of plays, tasks or roles.
 
         A file below group_vars or host_vars counts if the inventory has its group or host. Whether a play reaches the
-        file is not looked at.
+        file is not looked at. A file of an inventory that the settings pass over counts, unless the caller names one.
         """
         path = PurePosixPath(self.side.named(file))
+        if path.suffix in ("", ".ini", *_OF_PLAYS) and any(path.is_relative_to(one) for one in self._passed_over):
+            return True
         if (
             path.suffix not in _OF_PLAYS
             or any(step.startswith(".") for step in path.parts)
