@@ -1301,7 +1301,13 @@ class TestWhatIsNotRead:
 
     @pytest.mark.parametrize(
         ("file", "code"),
-        [("roles/app/defaults/main.yml", 5), ("group_vars/nobody.yml", 0), ("README.md", 0), (".github/ci.yml", 0)],
+        [
+            ("roles/app/defaults/main.yml", 5),
+            ("requirements.yml", 5),
+            ("group_vars/nobody.yml", 0),
+            ("README.md", 0),
+            (".github/ci.yml", 0),
+        ],
     )
     def test_what_plays_read_is_not_known(self, repo, capsys, file: str, code: int):
         """The inventory alone is asked; variables of a group that is not there concern nobody."""

@@ -173,7 +173,8 @@ class AnsibleHosts(InRepository):
             if words in path.parts[:-1]:
                 named = path.parts[path.parts.index(words) + 1]
                 return named in names or named.partition(".")[0] in names
-        return file in self.side.files and (bool(_OF_ROLES.intersection(path.parts[:-1])) or self._may_be_read(file))
+        is_of_roles = path.name == "requirements.yml" or bool(_OF_ROLES.intersection(path.parts[:-1]))
+        return file in self.side.files and (is_of_roles or self._may_be_read(file))
 
     def _may_be_read(self, file: str) -> bool:
         """Whether a file has plays or tasks, or is a map whose name stands in another file. True for a broken file."""
