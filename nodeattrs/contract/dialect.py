@@ -78,7 +78,7 @@ class Opened(ABC):
     may_run:      whether code that was not run may run a changed file
     covers:       whether a changed file belongs to this dialect
     leaves_out:   whether a changed file sets values that `answer` does not give
-    fetches:      whether a changed file names what the last answer lacked, since nobody fetched it
+    fetches:      whether a changed file names things to fetch that the last answer lacked
     levels:       the names that `what-if --without` takes
     facts_file:   the file with the facts of a subject, or None
     look:         a value that the answer of another subject read, for this subject. Two subjects with equal values may
