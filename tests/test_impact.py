@@ -1040,6 +1040,16 @@ class TestWhatIsNotKnown:
         assert "not known: 1 file not run, or not read" in head
         assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
 
+    @pytest.mark.parametrize(("file", "code"), [("environments/prod.json", 5), ("docs/prod.json", 0)])
+    @pytest.mark.parametrize("is_known", [False, True])
+    def test_an_environment_counts_where_roles_stand_for_nodes(self, repo, capsys, file, code, is_known):
+        git(repo, "rm", "-q", "-r", "nodes")
+        node = {"nodes/a.json": '{"name": "a", "run_list": ["role[web]"]}\n'} if is_known else {}
+        commit(repo, node | {file: '{"name": "prod", "override_attributes": {"a": 1}}\n'})
+        edit(repo, file, "1", "2")
+
+        assert self.answer(repo, capsys)[0] == (0 if is_known else code)
+
     @pytest.mark.parametrize(
         ("file", "name", "outcome"),
         [

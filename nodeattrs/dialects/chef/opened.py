@@ -119,6 +119,13 @@ class Nodes(WithFacts):
         others = ("nodeattrs.toml", "Policyfile.rb", *KITCHEN, *KITCHEN_LOCAL)
         return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in others
 
+    def leaves_out(self, file: str) -> bool:
+        """Whether a file may set attributes of nodes that are not here: roles stand for nodes, since none is known.
+
+        These nodes may be in any environment, and use any cookbook. False where a node is known.
+        """
+        return self.covers(file) and not (self.repository.nodes() or self.known())
+
     def fetches(self, file: str) -> bool:
         """Whether a file is a Berksfile, a Policyfile or a lock, and a cookbook was not there in the last answer."""
         return file.endswith(_FETCHING) and any(one.reason == NOT_THERE for one in self.unread)
