@@ -1283,6 +1283,19 @@ class TestWhatIsNotRead:
         assert "1 set added" in out
         assert "not known: 1 file read by no subject" in out
 
+    def test_a_new_host_does_not_hide_what_plays_read(self, repo, capsys):
+        files = {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "web1\n"}
+        commit(repo, files | {"roles/app/defaults/main.yml": "k: 1\n"})
+        edit(repo, "hosts", "web1", "web1\nweb2")
+        (repo / "host_vars").mkdir()
+        (repo / "host_vars/web2.yml").write_text("k: 2\n")
+        words = ["impact", "HEAD", "--repo", str(repo), "--dialect", "ansible"]
+
+        assert nodeattrs(words) == 0
+        edit(repo, "roles/app/defaults/main.yml", "1", "2")
+        assert nodeattrs(words) == 5
+        assert "not known: 1 file read by no subject" in capsys.readouterr().out
+
     def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
         git(repo, "rm", "-q", "-r", ".")
         commit(repo, {"nodes/web1.json": "{}", "environments/README.md": "one\n"})
