@@ -134,3 +134,11 @@ def test_a_long_line_costs_no_other_its_place(run: Callable[..., Any], line: str
     code, out, _ = run("config", f"[defaults]\n{line}\nhash_behaviour = merge\n")
 
     assert (code, out) == (0, 'ansible.cfg:3  hash_behaviour = "merge"\n')
+
+
+@pytest.mark.parametrize(("section", "expected"), [("defaults", {}), ("inventory_plugin_yaml", {"g": 1})])
+def test_endings_of_the_inventory_plugin_yaml_are_not_those_of_variables(tmp_path: Path, section: str, expected: Any):
+    files = {"hosts.foo": "all: {hosts: {web1: }}\n", "group_vars/all.yml": "g: 1\n"}
+    config = f"[{section}]\nyaml_valid_extensions = .foo\n"
+
+    assert Inventory("hosts.foo", folder=written(tmp_path, config, **files)).host("web1").vars == expected

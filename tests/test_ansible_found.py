@@ -61,6 +61,12 @@ def test_a_file_is_the_source_though_folders_pass_over_its_ending(in_folder: InF
     assert (code, "80  inventory/local/group_vars/all.yml:1" in out) == (0, True)
 
 
+def test_each_source_that_the_caller_names_counts(in_folder: InFolder) -> None:
+    files = {**ROLE, "one": "[web]\nw1\n", "two/hosts": "w1 port=81\n", "two/group_vars/web.yml": "name: w\n"}
+    code, out, _ = in_folder(files, "why", "name", "--on", "w1", "-i", "one", "-i", "two/hosts")
+    assert (code, "two/group_vars/web.yml:1" in out) == (0, True)
+
+
 def test_a_variable_that_plays_alone_set_is_named_with_its_line(in_folder: InFolder) -> None:
     files = {
         **ROLE,

@@ -284,6 +284,19 @@ class TestCommands:
         assert code == 5
         assert "not known: the values of 1 change: hiera.yaml:3 (level o)" in text
 
+    @pytest.mark.parametrize("place", ["path: a.yaml", "glob: '*.yaml'"])
+    def test_a_data_folder_outside_that_does_not_exist_here_may_set_anything(
+        self, folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str], place: str
+    ) -> None:
+        repo, _ = folders
+        hiera = HIERA.replace("hierarchy:\n", f"hierarchy:\n- {{name: o, datadir: {repo.parent}/absent, {place}}}\n")
+        repository(repo, {"hiera.yaml": hiera, "data/common.yaml": "k: 1\n"})
+
+        code, text = said(capsys, "why", "k")
+
+        assert code == 5, text
+        assert "hiera.yaml:3 (level o) may set k: there is no folder" in text
+
 
 def test_a_folder_of_every_module_runs_none_of_them(tmp_path: Path) -> None:
     """`python -P -m` and the installed script import nothing of the current folder."""

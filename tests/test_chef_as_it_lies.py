@@ -816,3 +816,12 @@ class TestWhereCookbooksLie:
         assert 5 == said(tmp_path, capsys, *words)[0]
         code, out, _ = said(tmp_path, capsys, *words, "--cookbook-path", str(tmp_path / "shelf"))
         assert (0, True) == (code, "ntp-3.5.0/attributes/default.py:1" in out)
+
+    def test_each_folder_of_cookbooks_that_the_caller_names_counts(self, tmp_path, capsys):
+        files = {f"{one}/metadata.rb": f"name '{one[-1]}'\n" for one in ("first/a", "second/b")}
+        repository(tmp_path, files | {f"{one}/recipes/default.rb": "" for one in ("first/a", "second/b")})
+        node = {"nodes/n1.json": '{"name": "n1", "normal": {"k": 1}, "run_list": ["recipe[a]", "recipe[b]"]}'}
+        repository(tmp_path / "r", node)
+        folders = [word for one in ("first", "second") for word in ("--cookbook-path", str(tmp_path / one))]
+
+        assert 0 == main(["why", "k", "--on", "n1", "--repo", str(tmp_path / "r"), *folders]), capsys.readouterr()

@@ -190,6 +190,14 @@ class TestWhatIsNotThere:
         (warning,) = scope.tree.warnings
         assert ("no_data_files", ("there is no folder nowhere",)) == (warning.kind, tuple(warning.details))
 
+    @pytest.mark.parametrize(("below", "file"), [("/data", "data/c.yaml"), ("", "c.yaml")])
+    def test_a_datadir_on_the_server_is_a_folder_of_the_environment(self, site: Site, below: str, file: str):
+        """The server has the repository below `environments`. This machine does not."""
+        datadir = f"/nowhere/environments/%{{::environment}}{below}"
+        config = f"version: 5\nhierarchy: [{{name: c, path: c.yaml, datadir: '{datadir}'}}]\n"
+
+        assert 1 == site({"hiera.yaml": config, file: "k: 1\n"}).lookup("k")
+
     def test_an_explanation_says_that_the_folder_is_missing(self, site: Site):
         """
         Rather than the file.

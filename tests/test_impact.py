@@ -474,6 +474,20 @@ class TestDialects:
             "w2: port 80 -> 82 because of host_vars/w2.yml:1",
         ]
 
+    def test_hosts_of_two_inventories_that_the_caller_names(self, compare):
+        before = {"site.yml": "- hosts: all\n", "one": "w1\n", "two": "w1\nw2\n", "group_vars/all.yml": "port: 1\n"}
+
+        found = compare(
+            {**before, "one": "w1 port=80\n"},
+            {**before, "one": "w1 port=81\n", "group_vars/all.yml": "port: 2\n"},
+            Request(places=(("ansible", "one"), ("ansible", "two"))),
+        )
+
+        assert shown(found) == [
+            "w1: port 80 -> 81 because of one:1",
+            "w2: port 1 -> 2 because of group_vars/all.yml:1",
+        ]
+
     def test_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
             row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}
@@ -1031,6 +1045,49 @@ class TestWhatIsNotKnown:
         assert "not known: 1 file not run, or not read" in head
         assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
 
+    @pytest.mark.parametrize(("file", "code"), [("environments/prod.json", 5), ("docs/prod.json", 0)])
+    @pytest.mark.parametrize("is_known", [False, True])
+    def test_an_environment_counts_where_roles_stand_for_nodes(self, repo, capsys, file, code, is_known):
+        git(repo, "rm", "-q", "-r", "nodes")
+        node = {"nodes/a.json": '{"name": "a", "run_list": ["role[web]"]}\n'} if is_known else {}
+        commit(repo, node | {file: '{"name": "prod", "override_attributes": {"a": 1}}\n'})
+        edit(repo, file, "1", "2")
+
+        assert self.answer(repo, capsys)[0] == (0 if is_known else code)
+
+    @pytest.mark.parametrize(
+        ("file", "name", "outcome"),
+        [
+            ("Berksfile.lock", "gone", "was not run, or not read"),
+            ("Berksfile.lock", "app", "is read by no dialect"),
+            ("policyfiles/web.lock.json", "gone", "was not run, or not read"),
+            ("policyfiles/web.lock.json", "app", "is read by no subject"),
+            ("web.lock.json", "gone", "was not run, or not read"),
+        ],
+    )
+    def test_a_lock_of_cookbooks_counts_where_a_cookbook_is_not_there(self, repo, capsys, file, name, outcome):
+        cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
+        node = {"nodes/a.json": f'{{"name": "a", "run_list": ["recipe[{name}]"]}}\n'}
+        commit(repo, cookbook | node | {file: '{"gone": "1.0.0"}\n'})
+        edit(repo, file, "1.0.0", "2.0.0")
+
+        code, data, _ = self.answer(repo, capsys)
+
+        assert data["outcomes"] == [{"file": file, "outcome": outcome}]
+        assert (code, data["certain"]) == ((0, True) if name == "app" else (5, False))
+
+    @pytest.mark.parametrize("is_installed", [False, True])
+    def test_a_puppetfile_counts_where_a_module_is_not_installed(self, repo, capsys, is_installed):
+        site = {"hiera.yaml": "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n", "data/c.yaml": "ntp::k: 1\n"}
+        module = {"modules/ntp/manifests/init.pp": "class ntp { }\n"} if is_installed else {}
+        commit(repo, site | module | {"Puppetfile": "mod 'puppetlabs-ntp', '1.0.0'\n"})
+        edit(repo, "Puppetfile", "1.0.0", "2.0.0")
+
+        code, data, _ = self.answer(repo, capsys, "--dialect", "hiera")
+
+        assert (code, data["certain"]) == ((0, True) if is_installed else (5, False))
+        assert [one["place"] for one in data["unread"]] == ([] if is_installed else ["Puppetfile"])
+
     def test_cookbooks_that_are_left_out(self, repo, capsys):
         cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
         commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})
@@ -1168,6 +1225,26 @@ class TestNodesOfHieraWithoutFacts:
 
         assert [one.spelled for one in found.groups] == ["k"]
 
+    @pytest.mark.parametrize(
+        ("config", "datadir", "file"),
+        [
+            ("environments/production/hiera.yaml", "data", "environments/staging/data/c.yaml"),
+            ("hiera.yaml", "data/%{environment}", "data/staging/c.yaml"),
+            ("hiera.yaml", "%{environment}", "staging/c.yaml"),
+            ("hiera.yaml", ".", "c.staging.yaml"),
+            ("site/app/hiera.yaml", "own", "site/app/own/staging.yaml"),
+        ],
+    )
+    def test_data_of_another_environment_are_not_known(self, compare, config, datadir, file):
+        text = f"version: 5\nhierarchy: [{{name: c, path: c.yaml, datadir: '{datadir}'}}]\n"
+        files = {config: text, config.replace("production", "staging"): text, file: "k: 1\n"}
+        if config.startswith("site"):
+            files |= {"hiera.yaml": "version: 5\n", "environment.conf": "modulepath = site\n"}
+
+        found = compare(files, files | {file: "k: 2\n"}, Request(places=(("hiera", "."),)))
+
+        assert (found.groups, found.is_certain, found.unseen) == ([], False, [file])
+
     def test_a_file_that_may_count_and_cannot_be_read_may_set_anything(self, compare):
         files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: [\n"}
 
@@ -1237,6 +1314,19 @@ class TestWhatIsNotRead:
         assert "1 set added" in out
         assert "not known: 1 file read by no subject" in out
 
+    def test_a_new_host_does_not_hide_what_plays_read(self, repo, capsys):
+        files = {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "web1\n"}
+        commit(repo, files | {"roles/app/defaults/main.yml": "k: 1\n"})
+        edit(repo, "hosts", "web1", "web1\nweb2")
+        (repo / "host_vars").mkdir()
+        (repo / "host_vars/web2.yml").write_text("k: 2\n")
+        words = ["impact", "HEAD", "--repo", str(repo), "--dialect", "ansible"]
+
+        assert nodeattrs(words) == 0
+        edit(repo, "roles/app/defaults/main.yml", "1", "2")
+        assert nodeattrs(words) == 5
+        assert "not known: 1 file read by no subject" in capsys.readouterr().out
+
     def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
         git(repo, "rm", "-q", "-r", ".")
         commit(repo, {"nodes/web1.json": "{}", "environments/README.md": "one\n"})
@@ -1246,8 +1336,32 @@ class TestWhatIsNotRead:
         assert "nothing changes" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
+        ("named", "place", "code"),
+        [
+            ("inventories/a", None, 5),
+            ("inventories", None, 0),
+            ("inventories/b/hosts", None, 0),
+            ("inventories/a", "inventories/a", 0),
+        ],
+    )
+    def test_an_inventory_that_ansible_cfg_passes_over_is_not_known(self, repo, capsys, named, place, code):
+        cfg = {"ansible.cfg": f"[defaults]\ninventory = {named}\n", "group_vars/all.yml": "k: 1\n"}
+        commit(repo, cfg | {"inventories/a/hosts": "a1 port=1\n", "inventories/b/hosts": "b1 port=1\n"})
+        edit(repo, "inventories/b/hosts", "=1", "=2")
+
+        words = [] if place is None else ["-i", str(repo / place)]
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--dialect", "ansible", *words]) == code
+        assert ("b1" in capsys.readouterr().out) is (named in ("inventories", "inventories/b/hosts"))
+
+    @pytest.mark.parametrize(
         ("file", "code"),
-        [("roles/app/defaults/main.yml", 5), ("group_vars/nobody.yml", 0), ("README.md", 0), (".github/ci.yml", 0)],
+        [
+            ("roles/app/defaults/main.yml", 5),
+            ("requirements.yml", 5),
+            ("group_vars/nobody.yml", 0),
+            ("README.md", 0),
+            (".github/ci.yml", 0),
+        ],
     )
     def test_what_plays_read_is_not_known(self, repo, capsys, file: str, code: int):
         """The inventory alone is asked; variables of a group that is not there concern nobody."""

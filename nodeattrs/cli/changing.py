@@ -80,7 +80,7 @@ _WHO = (
         Argument(
             (one.option.name, *_SHORT.get(one.option.name, ())),
             one.option.help,
-            {"metavar": one.option.metavar, "dest": _place_of(one)},
+            {"metavar": one.option.metavar, "dest": _place_of(one), **_MANY},
             _ASKED,
         )
         for one in BUILT_IN
@@ -133,7 +133,6 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
             options.refuse(f"--{name} is at least 1")
     if options.facts is not None and options.platform is not None:
         options.refuse("--facts and --platform are two ways to name facts")
-    places = {one.name: getattr(options, _place_of(one), None) for one in BUILT_IN}
     return Request(
         home,
         tuple(options.node),
@@ -141,7 +140,7 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
         options.from_store or "",
         options.enc or "",
         options.environment or "",
-        tuple((name, place) for name, place in places.items() if place is not None),
+        tuple((one.name, place) for one in BUILT_IN for place in getattr(options, _place_of(one), ())),
         not options.no_run_code if run_code is None else run_code,
         options.ruby,
         getattr(options, "roles_only", False),

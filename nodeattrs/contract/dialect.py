@@ -78,6 +78,7 @@ class Opened(ABC):
     may_run:      whether code that was not run may run a changed file
     covers:       whether a changed file belongs to this dialect
     leaves_out:   whether a changed file sets values that `answer` does not give
+    fetches:      whether a changed file names things to fetch that the last answer lacked
     levels:       the names that `what-if --without` takes
     facts_file:   the file with the facts of a subject, or None
     values_of:    a function for the values that the answer of another subject read, as this subject has them. Two
@@ -159,6 +160,14 @@ class Opened(ABC):
 
     def leaves_out(self, file: str) -> bool:
         """Whether a file may set values that `answer` does not give, such as variables of a play; by default no.
+
+        Where such a file changes, `impact` answers that its effect is not known.
+        file: relative to the top of the side
+        """
+        return False
+
+    def fetches(self, file: str) -> bool:
+        """Whether a file names things to fetch, such as modules, that the last answer lacked; by default no.
 
         Where such a file changes, `impact` answers that its effect is not known.
         file: relative to the top of the side

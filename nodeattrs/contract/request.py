@@ -31,8 +31,8 @@ class Request(NamedTuple):
     """The options, facts and overrides of one question. File names are texts; `place` finds them on a `Side`.
 
     `place` returns the path that a text names, which need not exist. `named` returns the path that the option of a
-    dialect names; None if the option is not given and has no default. `asking` returns a copy about one path, and
-    `placed` a copy with another value of a dialect's option.
+    dialect names; None if the option is not given and has no default. `given` returns all values of a repeated option.
+    `asking` returns a copy about one path, and `placed` a copy with another value of a dialect's option.
 
     home:      the folder of the question, as the caller names it; "" if the two sides are two folders
     nodes:     the subjects to ask; (): all
@@ -42,7 +42,7 @@ class Request(NamedTuple):
                none
     environment: the environment of all nodes; "": each node's own
     places:    (dialect, value of its option) pairs: a hiera.yaml, a folder of a site or of catalogs. Of two pairs for a
-               dialect the last one counts
+               dialect the last one counts, and all of them for sources of an inventory and folders of cookbooks
     run_code:  whether Python code of the repository runs
     ruby:      whether attribute files in Ruby run
     roles_only: whether cookbooks are left out
@@ -73,8 +73,12 @@ class Request(NamedTuple):
         return self._replace(about=(str(path[0]),))
 
     def placed(self, dialect: str, place: str) -> Request:
-        """A copy of the request with another value of a dialect's option, which then counts before the old one."""
-        return self._replace(places=(*self.places, (dialect, place)))
+        """A copy of the request with another value of a dialect's option, in place of the old ones."""
+        return self._replace(places=(*(one for one in self.places if one[0] != dialect), (dialect, place)))
+
+    def given(self, dialect: str) -> list[str]:
+        """The values of the option of a dialect, in the order of the caller; [] without the option."""
+        return [place for name, place in self.places if name == dialect]
 
     def place(self, side: Side, text: str) -> Path:
         """The file or folder that *text* names, as a path on a side. It need not exist.
@@ -97,7 +101,7 @@ class Request(NamedTuple):
         side:    the version of the files in which the path is
         default: without the option, this path below the root of the side; None: the result is then None
         """
-        given = dict(self.places).get(dialect)
-        if given is not None:
-            return self.place(side, given)
+        given = self.given(dialect)
+        if given:
+            return self.place(side, given[-1])
         return None if default is None else side.root / default

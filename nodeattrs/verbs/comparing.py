@@ -214,9 +214,10 @@ class _OpenJob:
         """Returns (changed files that were not read, or not run, for an answer; whether anything was not)."""
         places = [*(one.place for one in opened.unread), *_unknown_files(answer)]
         files = {opened.side.shown(place) for place in places}
+        changed = self.job.hunks.files
         if any(not one.paths for one in opened.unread):
-            files |= {file for file in self.job.hunks.files if opened.may_run(file)}
-        return frozenset(file for file in self.job.hunks.files if file in files), bool(places)
+            files |= {file for file in changed if opened.may_run(file)}
+        return frozenset(file for file in changed if file in files or opened.fetches(file)), bool(places)
 
 
 def _unread_at(one: Difference, sides: Iterable[tuple[Opened, Answered]]) -> Iterator[str]:

@@ -399,8 +399,12 @@ def _note_files(numbers: DialectAnswers, job: Job, reads: Iterable[Iterable[str]
     sides = [(job.opened(side), side) for side in (job.before, job.after)]
 
     def those(holds: Callable[[Opened, str], bool]) -> tuple[str, ...]:
-        """The other files for which *holds* is true on one of the sides that have them."""
-        known = numbers.read | numbers.not_run
+        """The other files for which *holds* is true on one of the sides that have them.
+
+        A file that only one side has may belong to a subject that only this side has, and is left out then.
+        """
+        one_sided = {file for file in numbers.read if not all(file in side.files for _, side in sides)}
+        known = numbers.noted | numbers.not_run | one_sided
         return tuple(
             file
             for file in files

@@ -56,6 +56,7 @@ class AnsibleConfig:
     inventory_ignore_extensions: tuple[str, ...] = _IGNORED
     inventory_ignore_patterns: tuple[str, ...] = ()
     yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
+    yaml_inventory_extensions: tuple[str, ...] = ()
     run_vars_plugins: str = "demand"
     vars_plugins: tuple[str, ...] = ()
     vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
@@ -126,6 +127,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory_ignore_extensions": ("defaults", "ANSIBLE_INVENTORY_IGNORE", _list),
     "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
     "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
+    "yaml_inventory_extensions": ("inventory_plugin_yaml", "ANSIBLE_INVENTORY_PLUGIN_EXTS", _list),
     "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
     "vault_password_file": ("defaults", "ANSIBLE_VAULT_PASSWORD_FILE", _path),
     "vault_identity_list": ("defaults", "ANSIBLE_VAULT_IDENTITY_LIST", _identities),
@@ -142,7 +144,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
 _ALSO = {
     ("inventory", "ignore_extensions"): ("defaults", "inventory_ignore_extensions"),
     ("inventory", "ignore_patterns"): ("defaults", "inventory_ignore_patterns"),
-    ("inventory_plugin_yaml", "yaml_valid_extensions"): ("defaults", "yaml_valid_extensions"),
+    ("inventory_plugin_yaml", "yaml_valid_extensions"): ("inventory_plugin_yaml", "yaml_inventory_extensions"),
 }
 """A second section and name of a key, which counts more than the first one."""
 

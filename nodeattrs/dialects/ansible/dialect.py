@@ -51,7 +51,7 @@ class Ansible(Dialect):
 
     name = "ansible"
     noun = "host"
-    option = Option("--inventory", "SOURCE", "of Ansible (default: the one of ansible.cfg)")
+    option = Option("--inventory", "SOURCE", "of Ansible; repeatable (default: of ansible.cfg)")
     command = "ansible"
     project = ("ansible.cfg", "group_vars", "host_vars", "roles")
     summary = "name the line that set a variable of an Ansible host"

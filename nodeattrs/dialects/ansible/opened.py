@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,11 @@ _GROUPS: Look = ("groups",)
 """The look at the groups of a host, which decide its variables if it has none of its own."""
 
 
+def _overlap(one: str, other: str) -> bool:
+    """Whether two paths are equal, or one is a folder above the other."""
+    return os.path.commonpath((one, other)) in (one, other)
+
+
 class AnsibleHosts(InRepository):
     """The hosts of a repository's inventories as subjects, each with its variables, for one version of the files.
 
@@ -57,15 +63,9 @@ class AnsibleHosts(InRepository):
     """
 
     @cached_property
-    def place(self) -> Path | None:
-        """The inventory that an option or a setting names; None leaves it to ansible.cfg."""
-        return self.request.named(self.side, "ansible", None)
-
-    @property
-    def _listed(self) -> str | None:
-        """A list of hosts instead of an inventory, such as "web1,web2"; None for no list."""
-        given = dict(self.request.places).get("ansible")
-        return given if given is not None and "," in given else None
+    def places(self) -> Sequence[str | Path]:
+        """The sources that options name: paths on the side, and lists of hosts such as "web1,web2"; [] for none."""
+        return [one if "," in one else self.request.place(self.side, one) for one in self.request.given("ansible")]
 
     @cached_property
     def _asked(self) -> Mapping[str, Any] | None:
@@ -80,8 +80,8 @@ class AnsibleHosts(InRepository):
         """
         if self._asked is not None:
             return bool(self.inventories)
-        if self.place is not None:
-            return self._listed is not None or self.place.exists()
+        if self.places:
+            return all(isinstance(one, str) or one.exists() for one in self.places)
         named = self.repository.config.inventories
         return (self.side.root / "ansible.cfg").is_file() or bool(named) or bool(self._usual)
 
@@ -102,6 +102,18 @@ class AnsibleHosts(InRepository):
         return {name: (place,) for name, place in inventories_in(root).items()}
 
     @cached_property
+    def _passed_over(self) -> Sequence[str]:
+        """The inventories at usual places that the settings do not name; () where the caller names one."""
+        root = self.side.root
+        if self.places or self._asked is not None or self._usual or not is_repository(root):
+            return ()
+        of_settings = [one for sources in self.repository.config.inventories.values() for one in sources]
+        of_config = [one for inventory in self.inventories.values() for one in inventory.config.inventory]
+        named = [os.path.realpath(root / one) for one in (*of_settings, *of_config)]
+        places = {one: os.path.realpath(root / one) for one in inventories_in(root)}
+        return [one for one, place in places.items() if not any(_overlap(place, other) for other in named)]
+
+    @cached_property
     def inventories(self) -> Mapping[str, Inventory]:
         """The inventories, by the prefix of their subjects, such as "prod:". A single one has the prefix "".
 
@@ -112,9 +124,8 @@ class AnsibleHosts(InRepository):
             return {"": inventory_of(self._asked)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self.repository.config.inventories or self._usual).items()
-        if self.place is not None or self._is_configured or not named:
-            source = self._listed or self.place
-            return {"": Inventory(*([] if source is None else [source]), **how)}
+        if self.places or self._is_configured or not named:
+            return {"": Inventory(*self.places, **how)}
         return {f"{name}:" if len(named) > 1 else "": Inventory(*some, lenient=True, **how) for name, some in named}
 
     def _found(self, subject: str) -> tuple[Inventory, str]:
@@ -146,9 +157,11 @@ class AnsibleHosts(InRepository):
         """Whether a file may change variables although answers do not read it, such as a file of plays, tasks or roles.
 
         A file below group_vars or host_vars counts if the inventory has its group or host. Whether a play reaches the
-        file is not looked at.
+        file is not looked at. A file of an inventory that the settings pass over counts, unless the caller names one.
         """
         path = PurePosixPath(self.side.named(file))
+        if path.suffix in ("", ".ini", *_OF_PLAYS) and any(path.is_relative_to(one) for one in self._passed_over):
+            return True
         if (
             path.suffix not in _OF_PLAYS
             or any(step.startswith(".") for step in path.parts)
@@ -161,7 +174,8 @@ class AnsibleHosts(InRepository):
             if words in path.parts[:-1]:
                 named = path.parts[path.parts.index(words) + 1]
                 return named in names or named.partition(".")[0] in names
-        return file in self.side.files and (bool(_OF_ROLES.intersection(path.parts[:-1])) or self._may_be_read(file))
+        is_of_roles = path.name == "requirements.yml" or bool(_OF_ROLES.intersection(path.parts[:-1]))
+        return file in self.side.files and (is_of_roles or self._may_be_read(file))
 
     def _may_be_read(self, file: str) -> bool:
         """Whether a file has plays or tasks, or is a map whose name stands in another file. True for a broken file."""

@@ -239,7 +239,8 @@ class InventorySources:
         return True
 
     def _as_yaml(self, path: Path) -> bool:
-        if path.suffix and path.suffix not in self.config.yaml_valid_extensions:
+        extensions = self.config.yaml_inventory_extensions or self.config.yaml_valid_extensions
+        if path.suffix and path.suffix not in extensions:
             return False
         document = self.files.document(path)
         if document is None:

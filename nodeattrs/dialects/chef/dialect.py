@@ -28,7 +28,7 @@ class Chef(Dialect):
     """
 
     name = "nodes"
-    option = Option("--cookbook-path", "DIR", "a further folder with cookbooks")
+    option = Option("--cookbook-path", "DIR", "a further folder with cookbooks; repeatable")
     needs_facts = True
     checks_settings = True
     kinds = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")

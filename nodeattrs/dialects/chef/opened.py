@@ -33,7 +33,7 @@ from nodeattrs.dialects.chef.reads import UnreadInputs
 from nodeattrs.dialects.chef.repository.cookbooks import RUBY
 from nodeattrs.dialects.chef.repository.kitchen import FILES as KITCHEN
 from nodeattrs.dialects.chef.repository.kitchen import LOCAL_FILES as KITCHEN_LOCAL
-from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.repository.repository import NOT_THERE, Repository
 from nodeattrs.dialects.chef.repository.roles import NodeFile, RepositoryOptions
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.common import WithFacts
@@ -53,7 +53,8 @@ _BY_METADATA = ("cookbooks",)
 _BY_SUITE = (*_BY_METADATA, "platform", "platform_family", "platform_version", "os")
 """Keys of the automatic level that files of the repository set: metadata of cookbooks, and kitchen.yml."""
 
-_DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
+_DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies", "policyfiles", "policy_groups"))
+_FETCHING = ("Berksfile", "Berksfile.lock", "Cheffile", "Cheffile.lock", "Policyfile.rb", ".lock.json")
 _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
 
 _CALLED = _OF_COOKBOOKS - {"attributes"}
@@ -104,8 +105,9 @@ class Nodes(WithFacts):
     def covers(self, file: str) -> bool:
         """Whether a change of *file* may change an answer, by its name alone. The file need not exist.
 
-        True for files in nodes/, roles/, environments/, data_bags/ or policies/, except a README. True for files in the
-        code folders of any cookbook, for metadata, nodeattrs.toml, Policyfile.rb and kitchen.yml.
+        True for files in nodes/, roles/, environments/, data_bags/, policies/, policyfiles/ or policy_groups/, except a
+        README. True for files in the code folders of any cookbook, for metadata, nodeattrs.toml, Policyfile.rb and
+        kitchen.yml.
         """
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
@@ -113,6 +115,17 @@ class Nodes(WithFacts):
         is_page = steps[-1].partition(".")[0] == "README"
         others = ("nodeattrs.toml", "Policyfile.rb", *KITCHEN, *KITCHEN_LOCAL)
         return (steps[0] in _DESCRIBING and not is_page) or steps[-1] in others
+
+    def leaves_out(self, file: str) -> bool:
+        """Whether a file may set attributes of nodes that are not here: roles stand for nodes, since none is known.
+
+        These nodes may be in any environment, and use any cookbook. False where a node is known.
+        """
+        return self.covers(file) and not (self.repository.nodes() or self.known())
+
+    def fetches(self, file: str) -> bool:
+        """Whether a file is a Berksfile, a Policyfile or a lock, and a cookbook was not there in the last answer."""
+        return file.endswith(_FETCHING) and any(one.reason == NOT_THERE for one in self.unread)
 
     def may_run(self, file: str) -> bool:
         """Whether a file is Ruby code that a recipe may include or call by a computed name: recipes, libraries, ..."""
@@ -187,12 +200,11 @@ class Nodes(WithFacts):
     def _run(self, name: str) -> Run:
         request = self.request
         roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
-        more = request.named(self.side, "nodes", None)
         self.repository.options = RepositoryOptions(
             roles_only=roles_only,
             ruby=request.ruby,
             without=request.what_if.without,
-            cookbook_path=() if more is None else (str(more),),
+            cookbook_path=tuple(str(request.place(self.side, one)) for one in request.given("nodes")),
         )
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)

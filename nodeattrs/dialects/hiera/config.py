@@ -41,7 +41,8 @@ _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep
 _BACKENDS_3 = ("yaml",)
 _HIERARCHY_3 = ("nodes/%{::trusted.certname}", "common")
 _DATADIR_3 = "environments/%{::environment}/hieradata"
-_OF_ENVIRONMENT = re.compile(r"^.*environments/%\{(?:::)?environment\}/")
+_OF_ENVIRONMENT = re.compile(r"^(.*environments)/%\{(?:::)?environment\}(?:/|$)")
+"""The beginning of a datadir that names the folder to which Puppet's server copies the environment."""
 _MERGES_3 = ("native", "deep", "deeper")
 
 _KEYS_4 = ("version", "datadir", "hierarchy")
@@ -151,7 +152,7 @@ def _entries_of_version_3(
         if datadir is None:
             datadir = os.path.join(codedir or "", _DATADIR_3)
         if codedir is None and isinstance(datadir, str):
-            datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
+            datadir = _OF_ENVIRONMENT.sub("", datadir, count=1) or "."
         entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": [*names]}
         if names:
             path = (backend,) if backend in tree else ("backends", at)
@@ -490,6 +491,9 @@ class _Reader(_Checks):
                 DATA_FUNCTION_NEEDS_PATH, f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
             )
         datadir = self.text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
+        copied = _OF_ENVIRONMENT.match(datadir) if self.layer == "environment" and os.path.isabs(datadir) else None
+        if copied is not None and not os.path.isdir(copied[1]):
+            datadir = datadir[copied.end() :] or "."
         line = self.document.place(path)[0] if path else None
         kind, called = function
         return HierarchyEntry(name, kind, called, location, declared, datadir, options, line)

@@ -43,6 +43,9 @@ DEFAULT_VERSION = 8
 _UNREAD: Any = object()
 _Read = TypeVar("_Read")
 
+ENDINGS = (".yaml", ".yml", ".json", ".eyaml")
+"""The usual endings of data files."""
+
 
 class LoadedTree:
     """The base of `Hiera`: finds the hiera.yaml files and data files of a tree, and keeps what was read.
@@ -221,16 +224,22 @@ class LoadedTree:
 
     def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
         """A layer of one level that cannot be read, for a module that the Puppetfile names; None for other modules."""
-        folder = self._folder(environment)
-        if folder is None:
-            return None
-        file = folder / "Puppetfile"
-        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
-        named = self._once(("Puppetfile", environment), read)
-        if module not in named:
+        folder, named = self._folder(environment), self._named_modules(environment)
+        if folder is None or module not in named:
             return None
         entry = HierarchyEntry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
-        return HieraConfig(self.shown(str(file)), folder, (entry,))
+        return HieraConfig(self.shown(str(folder / "Puppetfile")), folder, (entry,))
+
+    def _named_modules(self, environment: str) -> Mapping[str, int]:
+        """Module -> its line in the Puppetfile; {} without one, or without a folder of the environment."""
+        folder = self._folder(environment)
+        file = pathlib.Path() if folder is None else folder / "Puppetfile"
+        read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
+        return self._once(("Puppetfile", environment), read)
+
+    def lacks_modules(self, environment: str) -> bool:
+        """Whether the Puppetfile of an environment names a module that is not installed."""
+        return any(self.module_folder(environment, one) is None for one in self._named_modules(environment))
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
@@ -344,6 +353,11 @@ class LoadedTree:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file, environment)
         return self._sources.setdefault(key, made)
+
+    def absent_folder(self, level: str, folder: str) -> FunctionData:
+        """The source of a level whose datadir lies outside of the repository and does not exist on this machine."""
+        reason = f"there is no folder {self.shown(folder)} here, and it {border.REASON}"
+        return self._once(("absent", level, folder), partial(unread_source, level, reason))
 
     def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """The function that decrypts the values of a level: with the given keys, or those that its options name.
@@ -596,5 +610,5 @@ def _files_below(folder: str) -> Iterator[str]:
     for where, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if name.endswith((".yaml", ".yml", ".json", ".eyaml")) and not name.startswith("."):
+            if name.endswith(ENDINGS) and not name.startswith("."):
                 yield os.path.join(where, name)

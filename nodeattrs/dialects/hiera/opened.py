@@ -31,7 +31,7 @@ from nodeattrs.dialects.hiera.arguments import (
 from nodeattrs.dialects.hiera.census import as_asked, undecided
 from nodeattrs.dialects.hiera.config import HieraConfig
 from nodeattrs.dialects.hiera.explain import Explanation
-from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION
+from nodeattrs.dialects.hiera.hierarchies import DEFAULT_VERSION, ENDINGS, fixed_folder
 from nodeattrs.dialects.hiera.possible_files import FileCache, possible_files, unset_variables, with_needed_keys
 from nodeattrs.dialects.hiera.scope import Hiera, Scope
 from nodeattrs.dialects.hiera.variables import NAMES
@@ -161,18 +161,32 @@ class HieraKeys(WithFacts):
     def covers(self, file: str) -> bool:
         """Whether a file may belong to the tree: hiera.yaml, settings, data of modules, or below a data folder.
 
-        Its name decides; the file need not exist.
+        In the root of the side only the usual endings of data count. Its name decides; the file need not exist.
         """
         steps = self.side.named(file).split("/")
         if steps[-1] in ("hiera.yaml", "nodeattrs.toml") or ("modules" in steps and "data" in steps):
             return True
-        return any(self.side.named(file).startswith(f"{one}/") for one in self._folders)
+        root, whole = str(self.side.root), f"{self.side.root}/{self.side.named(file)}"
+        return any(whole.startswith(f"{one}/") and (one != root or whole.endswith(ENDINGS)) for one in self._folders)
+
+    def fetches(self, file: str) -> bool:
+        """Whether a file is a Puppetfile, and an environment lacks a module of its Puppetfile."""
+        if os.path.basename(file) != "Puppetfile":
+            return False
+        try:
+            return any(map(self.hiera.lacks_modules, self._environments))
+        except NodeattrsError:  # of environment.conf; the answer has it, too
+            return False
+
+    @property
+    def _environments(self) -> Sequence[str]:
+        return self.hiera.environments() or [USUAL_ENVIRONMENT]
 
     @cached_property
     def _folders(self) -> set[str]:
-        """The data folders, relative to the root of the side."""
-        entries = self._layer.entries if self.is_there and self._layer is not None else ()
-        return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
+        """The data folders of all layers; of one with variables the last folder before the first of them."""
+        layers = [layer for name in self._environments for layer in self.hiera.configs(name)] if self.is_there else []
+        return {fixed_folder(layer, entry) for layer in layers for entry in (*layer.entries, *(layer.defaults or ()))}
 
     def _is_kind(self, name: str) -> bool:
         """Whether a name such as "role=web" names all nodes with this value, and is no certname."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from nodeattrs import border
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -619,6 +620,11 @@ class BaseScope:
         if locations is None:
             source = self.tree.source(entry, None, options, config.file, self.environment)
             place = DataLocation(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
+            return LocatedLevel((place,), False)
+        folder = locations[0].folder if locations else ""
+        if folder and not os.path.isdir(folder) and border.is_outside(folder):
+            source = self.tree.absent_folder(entry.name, folder)
+            place = DataLocation(layer, entry.name, "", self.tree.shown(folder), source, config.file, entry.line)
             return LocatedLevel((place,), False)
         places = tuple(
             DataLocation(

@@ -81,6 +81,9 @@ from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK, NOT_LITERAL, POLICY_W
 from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
 
+NOT_THERE = "is not there"
+"""Why a cookbook is unread that no folder has."""
+
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
 _READ_OR_RUN = (*_READ, ".py")
@@ -493,7 +496,7 @@ class Repository(Folder):
     @_once
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """A stand-in for a missing cookbook; adds a warning the first time."""
-        unread = "was not read: --roles-only" if self.options.roles_only else "is not there"
+        unread = "was not read: --roles-only" if self.options.roles_only else NOT_THERE
         hint = None if self.options.roles_only else self.cookbook_paths.hint(name)
         self.warnings.append(DocumentError(f"{_called(name, lock)} {unread}", hint=hint, kind=MISSING_COOKBOOK))
         is_vouched = self._chef.missing_cookbooks == "own" and not self.options.roles_only
