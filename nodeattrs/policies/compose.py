@@ -272,7 +272,8 @@ def _given(entry: Any) -> Any:
 
 _PAIRS, _HOSTS = _maps("KEY=VALUE", "="), _maps("HOST=ADDRESS", "[=:]")
 _FIELDS: dict[Table, str] = {
-    _replaced: "command entrypoint healthcheck.test ulimits.*",
+    _replaced: "command entrypoint healthcheck.test ulimits.* annotations.* environment.* labels.* sysctls.* "
+    "deploy.labels.* build.args.* build.labels.* build.additional_contexts.*",
     _PAIRS: "annotations environment labels sysctls storage_opt deploy.labels build.args build.labels "
     "build.additional_contexts",
     _HOSTS: "extra_hosts build.extra_hosts",
@@ -289,6 +290,7 @@ _FIELDS: dict[Table, str] = {
 _PATHS: list[tuple[Path, Table]] = [
     *((("services", "*", *name.split(".")), table) for table, names in _FIELDS.items() for name in names.split()),
     *(((of, "*", "labels"), _PAIRS) for of in ("networks", "volumes", "secrets", "configs")),
+    *(((of, "*", "labels", "*"), _replaced) for of in ("networks", "volumes")),
     (("networks", "*", "ipam", "config"), _subnets),
 ]
 """Path -> the table that holds there, "*" for any key."""
