@@ -24,6 +24,7 @@ from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
+from nodeattrs.formats.go_scalars import COMPOSE as OF_COMPOSE
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.tags import Tagged
 from nodeattrs.policies import COMPOSE, policy_named
@@ -76,7 +77,7 @@ def layers_of_project(
     """
     written = [(folder / (layer.origin.at(()).file or "-"), layer) for layer in layers]
     home = written[0][0].parent if written else folder
-    project = _Project(replace(reader, document=None, syntax="yaml"), shown, home)
+    project = _Project(replace(reader, document=None, syntax="yaml", tags=OF_COMPOSE), shown, home)
     variables = project.own_variables
     files = [_File(path, [filled(layer, variables, variables)]) for path, layer in written]
     found = project.model(files, _Place(home, variables))
