@@ -16,6 +16,7 @@ from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import DocumentError, UnknownLayer
+from nodeattrs.formats import go_scalars
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.tags import Tagged
 from tests.effort import examples
@@ -358,3 +359,10 @@ class TestScalarsOfGo:
             **{"a": 133342, "b": "1e3", "c": "0o17", "d": 15, "e": "0888", "f": 1000, "g": False},
             **self.OTHERS,
         }
+
+    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "y", "N", "22:22", "off", "1_0"])
+    def test_a_text_is_written_so_that_each_of_them_reads_it_as_one(self, text: str):
+        for tags in ({}, go_scalars.HELM, go_scalars.COMPOSE):
+            (layer,) = LayerReader("yaml", tags).layers(text_of({text: text}, "yaml").encode(), "a", "a")
+            assert layer.value == {text: text}
+        assert text_of({text: text}, "yaml") == f"'{text}': '{text}'\n"
