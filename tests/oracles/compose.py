@@ -117,6 +117,11 @@ def environment(chance: random.Random) -> Any:
     return found + chance.sample(names, chance.randint(0, 2))
 
 
+def hosts(chance: random.Random) -> Any:
+    found = {name: f"10.0.0.{chance.randint(1, 3)}" for name in chance.sample("hij", chance.randint(1, 2))}
+    return found if chance.random() < 0.5 else [f"{name}={address}" for name, address in found.items()]
+
+
 def service(chance: random.Random, others: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     fields = {
@@ -132,6 +137,7 @@ def service(chance: random.Random, others: Sequence[Any]) -> dict[str, Any]:
         "deploy": lambda: {"labels": pairs(chance), "replicas": chance.randint(1, 3)},
         "profiles": lambda: chance.sample(("p", "q", "${NONE:-r}"), chance.randint(1, 2)),
         "depends_on": lambda: chance.sample(SERVICES, chance.randint(1, 2)),
+        "extra_hosts": lambda: hosts(chance),
         "logging": lambda: {"options": dict.fromkeys(chance.sample("op", chance.randint(1, 2)), text(chance))},
     }
     for name in chance.sample([*fields], chance.randint(1, 7)):
