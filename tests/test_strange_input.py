@@ -13,12 +13,15 @@ import resource
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from nodeattrs.cli import main
+
+InFolder = Callable[..., tuple[int, str, str]]
 
 HIERA = "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n"
 COLLIDING = [number * (2**61 - 1) for number in range(1, 20_001)]
@@ -149,6 +152,21 @@ class TestSigns:
 
         assert not set(self.SIGNS) & set(text)
         assert yaml.safe_load(text) == {"k": f"a{self.SIGNS}b"}
+
+    @pytest.mark.parametrize("sign", [*SIGNS, "\x1b"])
+    def test_a_value_that_env_cannot_escape_is_refused(self, in_folder: InFolder, sign: str) -> None:
+        code, out, errors = in_folder({"a.json": json.dumps({"k": f"a{sign}b"})}, "fold", "a.json", "--format", "env")
+        assert (code, out, "invisible" in errors, sign in errors) == (1, "", True, False)
+
+    def test_the_name_of_a_chart_that_was_not_read_is_escaped(self, in_folder: InFolder) -> None:
+        file = 'kind: Application\nmetadata: {name: r}\nspec: {source: {repoURL: x, chart: "c\\e[31m"}}\n'
+        code, out, errors = in_folder({"apps.yaml": file}, "why", "k")
+        assert (code, "c\\x1b[31m" in out, "\x1b" in out + errors) == (5, True, False)
+
+    def test_the_name_of_a_file_is_escaped_in_an_annotation(self, in_folder: InFolder) -> None:
+        chart = {"a\x1b[31m/Chart.yaml": "name: c", "a\x1b[31m/values.yaml": "k: 1\n"}
+        _, out, _ = in_folder(chart, "check", ".", "--format", "github")
+        assert ("file=a\\x1b[31m/values.yaml" in out, "\x1b" in out) == (True, False)
 
     def test_user_data_that_is_merged_is_escaped(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
