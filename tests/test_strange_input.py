@@ -20,6 +20,9 @@ import pytest
 import yaml
 
 from nodeattrs.cli import main
+from nodeattrs.contract.request import Request
+from nodeattrs.verbs.hover import hover
+from nodeattrs.verbs.lines import FileLine, FolderLines
 
 InFolder = Callable[..., tuple[int, str, str]]
 
@@ -167,6 +170,17 @@ class TestSigns:
         chart = {"a\x1b[31m/Chart.yaml": "name: c", "a\x1b[31m/values.yaml": "k: 1\n"}
         _, out, _ = in_folder(chart, "check", ".", "--format", "github")
         assert ("file=a\\x1b[31m/values.yaml" in out, "\x1b" in out) == (True, False)
+
+    def test_a_name_has_no_effect_in_a_hover(self, in_folder: InFolder, tmp_path: Path) -> None:
+        chart = {"![x](https:/evil.example)/Chart.yaml": "name: c", "![x](https:/evil.example)/values.yaml": "k: 1\n"}
+        over = {"![x](https:/evil.example)/values-<b>.yaml": "k: 2\n"}
+        in_folder(chart | over, "list", "subjects")
+        lines = FolderLines(tmp_path, Request(str(tmp_path)))
+        lines.look()
+        for name in chart | over:
+            text = hover(lines.at(FileLine(name, 1)), lines.count)
+            assert "![x](" not in text
+            assert "<b>" not in text
 
     def test_user_data_that_is_merged_is_escaped(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
