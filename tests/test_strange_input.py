@@ -171,6 +171,19 @@ class TestSigns:
         _, out, _ = in_folder(chart, "check", ".", "--format", "github")
         assert ("file=a\\x1b[31m/values.yaml" in out, "\x1b" in out) == (True, False)
 
+    @pytest.mark.parametrize("words", ["why k", "where i.yml:1", "hiera lookup k --hiera .", "ansible graph -i i.yml"])
+    def test_a_name_is_on_one_line(self, in_folder: InFolder, words: str) -> None:
+        """A log of CI would take the second line for a command."""
+        name = "a\n::add-mask::b"
+        files = {
+            f"data/{name}.yaml": "k: [\n",
+            "hiera.yaml": f"version: 5\nhierarchy: [{{name: a, path: {json.dumps(name + '.yaml')}}}]\n",
+            "i.yml": json.dumps({"all": {"hosts": {name: None}, "children": {name: {"hosts": {"h": None}}}}}),
+        }
+        _, out, errors = in_folder(files, *words.split())
+        assert "a\\n::add-mask" in out + errors
+        assert "\n::add-mask" not in out + errors
+
     def test_a_name_has_no_effect_in_a_hover(self, in_folder: InFolder, tmp_path: Path) -> None:
         chart = {"![x](https:/evil.example)/Chart.yaml": "name: c", "![x](https:/evil.example)/values.yaml": "k: 1\n"}
         over = {"![x](https:/evil.example)/values-<b>.yaml": "k: 2\n"}
