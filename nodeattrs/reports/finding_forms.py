@@ -61,7 +61,7 @@ def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
         "partialFingerprints": {"nodeattrs/v1": mark},
     }
     if one.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(one.file)}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(one.file, errors="surrogateescape")}}
         if one.line:
             place["region"] = {"startLine": one.line} | ({"startColumn": one.column} if one.column else {})
         result["locations"] = [{"physicalLocation": place}]
