@@ -360,7 +360,7 @@ class TestScalarsOfGo:
             **self.OTHERS,
         }
 
-    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "y", "N", "22:22", "off", "1_0"])
+    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "22:22", "off", "1_0"])
     def test_a_text_is_written_so_that_each_of_them_reads_it_as_one(self, text: str):
         for tags in ({}, go_scalars.HELM, go_scalars.COMPOSE):
             (layer,) = LayerReader("yaml", tags).layers(text_of({text: text}, "yaml").encode(), "a", "a")

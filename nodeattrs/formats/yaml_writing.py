@@ -14,8 +14,8 @@ from nodeattrs.errors import BadValue
 from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
 
-_NO_TEXT_ELSEWHERE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
-"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for another value."""
+_NO_TEXT_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
+"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number."""
 
 
 class _Aliased(yaml.SafeDumper):
