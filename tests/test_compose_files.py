@@ -131,6 +131,54 @@ class TestUnsetVariables:
         assert in_folder({}, "why", "services.web.image")[0] == 0
 
 
+class TestKeysAlone:
+    """`environment: [FOO]` and `{FOO: }` take the value of the variable FOO. Docker Compose 5.6.1 gave the answers."""
+
+    @pytest.mark.parametrize(
+        ("first", "second", "expected", "code"),
+        [
+            ("{FOO: x}", "{FOO: }", {"FOO": "bar"}, 0),
+            ("{FOO: }", "{FOO: x}", {"FOO": "x"}, 0),
+            ("[FOO=x]", "[FOO]", ["FOO=bar"], 0),
+            ("[FOO=x]", "{FOO: }", {"FOO": "bar"}, 0),
+            ("[FOO]", "{A: b}", {"FOO": "bar", "A": "b"}, 0),
+            ("{NONE: x}", "{NONE: }", {"NONE": None}, 5),
+            ("[NONE=x]", "[NONE]", ["NONE"], 5),
+            ("[FOO]", "", ["FOO=bar"], 0),
+        ],
+    )
+    def test_the_env_file_sets_them_and_without_it_the_environment_may(
+        self, in_folder: InFolder, first: str, second: str, expected: object, code: int
+    ) -> None:
+        files = {
+            "compose.yaml": f"services: {{a: {{image: i, environment: {first}}}}}\n",
+            "compose.override.yaml": f"services: {{a: {{environment: {second}}}}}\n",
+            ".env": "FOO=bar\n",
+        }
+        found, out, _ = in_folder(files, "why", "services.a.environment", "--format", "json")
+        assert (found, json.loads(out)["answers"][0]["value"]) == (code, expected)
+
+    def test_arguments_of_a_build_take_them_too(self, in_folder: InFolder) -> None:
+        files = {"compose.yaml": "services:\n  a:\n    build:\n      args: {FOO: , NONE: }\n", ".env": "FOO=bar\n"}
+        code, out, _ = in_folder(files, "why", "services.a.build.args.FOO")
+        assert (code, '= "bar"' in out, "FOO, set at .env:1" in out) == (0, True, True)
+        assert in_folder({}, "why", "services.a.build.args.NONE")[0] == 5
+
+    def test_in_an_included_file_its_own_env_file_counts_for_lists_only(self, in_folder: InFolder) -> None:
+        part = "services: {list: {image: i, environment: [FOO]}, map: {image: i, environment: {FOO: }}}\n"
+        files = {"compose.yaml": "include: [inc/part.yaml]\n", "inc/part.yaml": part, "inc/.env": "FOO=bar\n"}
+        assert '["FOO=bar"]' in in_folder(files, "why", "services.list.environment")[1]
+        assert in_folder({}, "why", "services.map.environment.FOO")[0] == 5
+
+    def test_null_replaces_a_label_and_leaves_other_values(self, in_folder: InFolder) -> None:
+        files = {
+            "compose.yaml": "services: {a: {image: i, labels: {A: x}}}\n",
+            "compose.override.yaml": "services: {a: {image: , labels: {A: }}}\n",
+        }
+        _, out, _ = in_folder(files, "fold", *files, "--policy=compose", "--format=json")
+        assert json.loads(out)["services"]["a"] == {"image": "i", "labels": {"A": None}}
+
+
 class TestProfiles:
     def test_a_service_without_an_active_profile_is_not_there_and_why_names_its_profiles(
         self, in_folder: InFolder

@@ -319,6 +319,10 @@ class TestForms:
         )
         assert "locations" not in run["results"][2]
 
+    def test_a_file_whose_name_is_no_utf_8_is_named_by_its_bytes(self):
+        found = Findings([Finding("NA0303", "error", "a", "b\udcff.yaml", 1)])
+        assert "b%FF.yaml" in FORMS["sarif"](found, "")
+
     def test_github(self):
         """
         One line each, with what would end a property or a line written as a percentage.

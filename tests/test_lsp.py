@@ -438,7 +438,7 @@ class TestTheWords:
         lines = FolderLines(EXAMPLE, Request(str(EXAMPLE)))
         lines.look()
         text = hover(lines.at(FileLine("roles/web.json", 38)), lines.count)
-        plain = re.sub(r"\*\*|`|  $", "", text, flags=re.MULTILINE)
+        plain = re.sub(r"\*\*|[`\\]|  $", "", text, flags=re.MULTILINE)
         assert f"```text\n{plain}\n```" in (ROOT / "docs/editor.md").read_text("utf-8")
 
     def test_who_is_not_asked_is_counted(self, tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import DocumentError, UnknownLayer
+from nodeattrs.formats import go_scalars
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.tags import Tagged
 from tests.effort import examples
@@ -314,3 +316,53 @@ class TestLaws:
 
         for path, value, origins in folded.leaves():
             assert set(origins) == set(folded.origins(path)), (path, value)
+
+
+class TestScalarsOfGo:
+    """Helm, Docker Compose and netplan read scalars in another way than PyYAML. The programs gave the answers."""
+
+    SCALARS = "{a: 2222:22, b: 1e3, c: 0o17, d: 017, e: 0888, f: 1_000, g: off, h: 'off', i: '1e3', j: 1.5, 1e3: k}"
+    NUMBERS: ClassVar[dict[str, Any]] = {"a": "2222:22", "b": 1000, "c": 15, "d": 15, "e": 888, "f": 1000}
+    OTHERS: ClassVar[dict[str, Any]] = {"h": "off", "i": "1e3", "j": 1.5, "1e3": "k"}
+
+    def test_helm(self, in_folder: Callable[..., tuple[int, str, str]]):
+        chart = {"c/Chart.yaml": "name: c", "c/values.yaml": self.SCALARS, "v.yaml": f"below: {self.SCALARS}"}
+        _, out, _ = in_folder(chart, "fold", "c", "v.yaml", "--policy", "helm", "--format", "json")
+        expected = self.NUMBERS | {"g": False} | self.OTHERS
+        assert json.loads(out) == expected | {"below": expected}
+
+    def test_values_in_a_manifest_and_in_a_text_of_it(self, in_folder: Callable[..., tuple[int, str, str]]):
+        spec = {"source": {"repoURL": "x", "chart": "c", "helm": {"values": "a: 22:22\nb: 22:22"}}}
+        text = f"kind: Application\nmetadata: {{name: m}}\nspec: {json.dumps(spec)}\n"
+        for file in ({"m.yaml": text}, {"m.yaml": text.replace('"a: 22:22\\nb: 22:22"', "{a: 22:22, b: 1}")}):
+            _, out, _ = in_folder(file, "why", "a", "--format", "json")
+            assert json.loads(out)["answers"][0]["value"] == "22:22"
+
+    def test_docker_compose(self, in_folder: Callable[..., tuple[int, str, str]]):
+        part = f"services: {{b: {{image: x, environment: {self.SCALARS}}}}}"
+        files = {"compose.yaml": f"include: [part.yaml]\n{part.replace('b:', 'a:', 1)}", "part.yaml": part}
+        _, out, _ = in_folder(files, "fold", "compose.yaml", "--policy", "compose", "--format", "json")
+        expected = self.NUMBERS | {"g": "off"} | self.OTHERS
+        assert {name: one["environment"] for name, one in json.loads(out)["services"].items()} == {
+            "a": expected,
+            "b": expected,
+        }
+
+    def test_netplan_takes_an_address_of_digits_for_a_text(self, in_folder: Callable[..., tuple[int, str, str]]):
+        file = {"n/a.yaml": "network: {ethernets: {e: {macaddress: 52:54:00:12:34:56, dhcp4: yes}}}"}
+        _, out, _ = in_folder(file, "fold", "n", "--policy", "netplan", "--format", "json")
+        assert json.loads(out)["network"]["ethernets"]["e"] == {"macaddress": "52:54:00:12:34:56", "dhcp4": True}
+
+    def test_other_files_are_read_as_by_pyyaml(self, in_folder: Callable[..., tuple[int, str, str]]):
+        _, out, _ = in_folder({"a.yaml": self.SCALARS}, "fold", "a.yaml", "--format", "json")
+        assert json.loads(out) == {
+            **{"a": 133342, "b": "1e3", "c": "0o17", "d": 15, "e": "0888", "f": 1000, "g": False},
+            **self.OTHERS,
+        }
+
+    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "22:22", "off", "1_0"])
+    def test_a_text_is_written_so_that_each_of_them_reads_it_as_one(self, text: str):
+        for tags in ({}, go_scalars.HELM, go_scalars.COMPOSE):
+            (layer,) = LayerReader("yaml", tags).layers(text_of({text: text}, "yaml").encode(), "a", "a")
+            assert layer.value == {text: text}
+        assert text_of({text: text}, "yaml") == f"'{text}': '{text}'\n"

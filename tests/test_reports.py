@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from nodeattrs import ACROSS, Layer, Node, Origin, Sensitive, fold, lazy
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.changed import changes
+from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.node.documents import json_ready
@@ -197,6 +198,15 @@ class TestExplanation:
             coloured = coloured.replace(f"\x1b[{style}m", "")
 
         assert coloured.splitlines() == lines(explanation)
+
+    @pytest.mark.parametrize("outcome", Outcome)
+    def test_each_fate_has_a_colour(self, outcome: Outcome):
+        assert Screen(80, colour=True).paint("k", outcome.value) != "k"
+
+    def test_a_layer_that_was_not_read_is_coloured(self):
+        unread = Layer.unknown("high", Origin("file", "high"), "was not read")
+        trace = fold([Layer({"k": 1}, Origin("file", "low")), unread], ACROSS).trace("k")
+        assert "\x1b[33munknown\x1b[0m" in "\n".join(NodeExplanation(trace).lines(Screen(80, colour=True)))
 
 
 class TestWayTo:

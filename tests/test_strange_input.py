@@ -13,13 +13,19 @@ import resource
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
 from nodeattrs.cli import main
+from nodeattrs.contract.request import Request
+from nodeattrs.verbs.hover import hover
+from nodeattrs.verbs.lines import FileLine, FolderLines
 from tests.effort import EFFORT
+
+InFolder = Callable[..., tuple[int, str, str]]
 
 HIERA = "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n"
 COLLIDING = [number * (2**61 - 1) for number in range(1, 20_001)]
@@ -160,6 +166,45 @@ class TestSigns:
 
         assert not set(self.SIGNS) & set(text)
         assert yaml.safe_load(text) == {"k": f"a{self.SIGNS}b"}
+
+    @pytest.mark.parametrize("sign", [*SIGNS, "\x1b"])
+    def test_a_value_that_env_cannot_escape_is_refused(self, in_folder: InFolder, sign: str) -> None:
+        code, out, errors = in_folder({"a.json": json.dumps({"k": f"a{sign}b"})}, "fold", "a.json", "--format", "env")
+        assert (code, out, "invisible" in errors, sign in errors) == (1, "", True, False)
+
+    def test_the_name_of_a_chart_that_was_not_read_is_escaped(self, in_folder: InFolder) -> None:
+        file = 'kind: Application\nmetadata: {name: r}\nspec: {source: {repoURL: x, chart: "c\\e[31m"}}\n'
+        code, out, errors = in_folder({"apps.yaml": file}, "why", "k")
+        assert (code, "c\\x1b[31m" in out, "\x1b" in out + errors) == (5, True, False)
+
+    def test_the_name_of_a_file_is_escaped_in_an_annotation(self, in_folder: InFolder) -> None:
+        chart = {"a\x1b[31m/Chart.yaml": "name: c", "a\x1b[31m/values.yaml": "k: 1\n"}
+        _, out, _ = in_folder(chart, "check", ".", "--format", "github")
+        assert ("file=a\\x1b[31m/values.yaml" in out, "\x1b" in out) == (True, False)
+
+    @pytest.mark.parametrize("words", ["why k", "where i.yml:1", "hiera lookup k --hiera .", "ansible graph -i i.yml"])
+    def test_a_name_is_on_one_line(self, in_folder: InFolder, words: str) -> None:
+        """A log of CI would take the second line for a command."""
+        name = "a\n::add-mask::b"
+        files = {
+            f"data/{name}.yaml": "k: [\n",
+            "hiera.yaml": f"version: 5\nhierarchy: [{{name: a, path: {json.dumps(name + '.yaml')}}}]\n",
+            "i.yml": json.dumps({"all": {"hosts": {name: None}, "children": {name: {"hosts": {"h": None}}}}}),
+        }
+        _, out, errors = in_folder(files, *words.split())
+        assert "a\\n::add-mask" in out + errors
+        assert "\n::add-mask" not in out + errors
+
+    def test_a_name_has_no_effect_in_a_hover(self, in_folder: InFolder, tmp_path: Path) -> None:
+        chart = {"![x](https:/evil.example)/Chart.yaml": "name: c", "![x](https:/evil.example)/values.yaml": "k: 1\n"}
+        over = {"![x](https:/evil.example)/values-<b>.yaml": "k: 2\n"}
+        in_folder(chart | over, "list", "subjects")
+        lines = FolderLines(tmp_path, Request(str(tmp_path)))
+        lines.look()
+        for name in chart | over:
+            text = hover(lines.at(FileLine(name, 1)), lines.count)
+            assert "![x](" not in text
+            assert "<b>" not in text
 
     def test_user_data_that_is_merged_is_escaped(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

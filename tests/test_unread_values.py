@@ -49,6 +49,7 @@ USES: list[tuple[str, str, str, list[str]]] = [
         "{a: 1}",
         ["a"],
     ),
+    ("an option of kubectl is no template", """--template "{{"{{.x}}"}}" {{ .Values.a }}""", "{a: 1, b: 1}", ["b"]),
     ("a map that a template reads deeper", "{{ .Values.a.b.c }}", "{a: {}, d: {}}", ["d"]),
     ("globals and tags", "{{ .Values.a }}", "{a: 1, global: {x: 1}, tags: {t: true}}", []),
     ("anchors and keys for them", "{{ .Values.a }}", "x-all: {b: 1}\nc: &c {d: 1}\na: *c", []),

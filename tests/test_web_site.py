@@ -788,6 +788,12 @@ def test_a_folder_that_is_not_there_is_an_error(capsys, tmp_path: Path):
     assert "nosuch is no folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("port", ["-1", "65536", "99999999"])
+def test_a_port_that_there_is_not_is_an_error(capsys, tmp_path: Path, port: str):
+    assert main(["web", str(tmp_path), f"--port={port}"]) == 1
+    assert f"cannot listen on 127.0.0.1, port {port}" in capsys.readouterr().err
+
+
 def test_pages_ask_the_folder_that_the_command_names(monkeypatch, tmp_path: Path):
     (tmp_path / "there/c").mkdir(parents=True)
     (tmp_path / "there/c/Chart.yaml").write_text("name: c\n")

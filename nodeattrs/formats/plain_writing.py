@@ -10,11 +10,13 @@ from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
+from nodeattrs.formats.hidden import HIDDEN
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPED = re.compile(r'["\\\x00-\x08\n-\x1f\x7f]')
 _SHORT = {"\b": "\\b", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _LINE = 100
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 
@@ -100,7 +102,8 @@ def as_env(tree: dict[Any, Any]) -> str:
 
     The keys and list indices of a path are joined by "_"; any other sign in a name becomes "_", too. Null is empty.
 
-    raises: BadValue, where two values would have one name
+    raises: BadValue, where two values would have one name, and for a text with an invisible character: .env has no
+            escape for one
 
     >>> print(as_env({"db": {"host": "a b", "ports": [1, 2]}}), end="")
     db_host='a b'
@@ -112,6 +115,9 @@ def as_env(tree: dict[Any, Any]) -> str:
         name = _NO_NAME.sub("_", "_".join(map(str, path)))
         if name in lines:
             raise BadValue(f"two values would be called {name}", path=path, hint="--format yaml keeps them apart")
+        if isinstance(value, str) and (_CONTROL.search(value) or HIDDEN.search(value)):
+            what = f"{name} has an invisible character, for which .env has no escape"
+            raise BadValue(what, path=path, hint="--format json escapes it")
         lines[name] = f"{name}={_quoted(value)}\n"
     return "".join(lines.values())
 

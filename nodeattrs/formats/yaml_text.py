@@ -48,8 +48,8 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
     """Parse all documents of a YAML text: one `ParsedText` for each, at least one. The first has all warnings.
 
     budget: the limits for all documents together
-    tags:   tag -> a function of the value under it; for a scalar of YAML's own tag, of its text. A value under another
-            tag that is not YAML's own becomes a `Tagged`
+    tags:   tag -> a function of the value under it. For YAML's own tags the function takes the text of a plain scalar,
+            and None from it changes nothing. A value under another tag that is not YAML's own becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
     builder = _Layered(text, budget=budget)
@@ -101,6 +101,8 @@ class _Plain(Builder):
         name = tag_of(event).removeprefix(YAML) if type(event) is ScalarEvent else "str"
         if name == "merge":
             return MERGE
+        if name == "str" and type(value) is float:
+            value = event.value  # only some readers take 1e3 for a number
         if name == "timestamp" or type(value) not in (str, int):
             written = event.value if type(event) is ScalarEvent else value
             kind = _KINDS.get(name, name)
@@ -127,9 +129,9 @@ class _Layered(_Plain):
 
     def scalar(self, event: Any) -> Any:
         tag = tag_of(event) if self.tags else ""
-        if tag in _VALUES and tag in self.tags:
-            return self.tags[tag](event.value)
-        return super().scalar(event)
+        of_tag = self.tags.get(tag) if tag in _VALUES or event.implicit[0] else None
+        value = of_tag(event.value) if of_tag is not None else None
+        return super().scalar(event) if value is None else value
 
     def tagged(self, event: Any, value: Any) -> Any:
         tag = str(event.tag)

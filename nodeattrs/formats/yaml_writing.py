@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -12,6 +13,9 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
 from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
+
+_NO_TEXT_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
+"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number."""
 
 
 class _Aliased(yaml.SafeDumper):
@@ -42,7 +46,7 @@ def text(dumper: Any, value: str) -> Any:
 
 
 def _block(dumper: Any, value: str) -> Any:
-    style = style_of(value, "|" if "\n" in value else None)
+    style = style_of(value, "|" if "\n" in value else "'" if _NO_TEXT_ELSEWHERE.fullmatch(value) else None)
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

@@ -208,9 +208,32 @@ def _map(part: Part, sign: str, value: Any) -> Part:
 def _pair(entry: Any, sign: str, value: Any) -> tuple[str, Any]:
     """The key of an entry, and what it says; *value* where it is a key alone. What a secret entry says is secret."""
     text = str(_unwrapped(entry))
-    name, *rest = re.split(sign, text, maxsplit=1) if sign else [text]
+    name, *rest = text.split(sign, 1) if sign else [text]
     written = rest[0] if rest else value
     return name, Sensitive(written) if rest and isinstance(entry, Sensitive) else written
+
+
+def _hosts(policy: Policy) -> Policy:
+    """The table of `extra_hosts`: a host has the addresses of all files."""
+
+    def both(lower: Part, upper: Part) -> Part:
+        return _distinct(str)(_addresses(lower), _addresses(upper))
+
+    either = (MAP, LIST, TEXT)
+    return _table("hosts", Line(either, either, both, "lists of HOST=ADDRESS follow each other, each once"))(policy)
+
+
+def _addresses(part: Part) -> Part:
+    """A list of HOST=ADDRESS, also of a map. What a secret address says is secret."""
+    if type(part.value) is not dict:
+        return _list(part)
+    pairs = ((host, one) for host in part.value for one in _list(part.at(host)).elements())
+    return listed((made(_address(host, one.value), one) for host, one in pairs), part)
+
+
+def _address(host: Any, address: Any) -> Any:
+    text = f"{host}={_unwrapped(address)}"
+    return Sensitive(text) if isinstance(address, Sensitive) else text
 
 
 def _build(policy: Policy) -> Policy:
@@ -270,12 +293,13 @@ def _given(entry: Any) -> Any:
     return entry.get("target", entry.get("source", entry.get("path"))) if type(entry) is dict else entry
 
 
-_PAIRS, _HOSTS = _maps("KEY=VALUE", "="), _maps("HOST=ADDRESS", "[=:]")
+_PAIRS = _maps("KEY=VALUE", "=")
 _FIELDS: dict[Table, str] = {
-    _replaced: "command entrypoint healthcheck.test ulimits.*",
+    _replaced: "command entrypoint healthcheck.test ulimits.* annotations.* environment.* labels.* sysctls.* "
+    "deploy.labels.* build.args.* build.labels.* build.additional_contexts.*",
     _PAIRS: "annotations environment labels sysctls storage_opt deploy.labels build.args build.labels "
     "build.additional_contexts",
-    _HOSTS: "extra_hosts build.extra_hosts",
+    _hosts: "extra_hosts build.extra_hosts",
     _maps("service", "", {"condition": "service_started"}): "depends_on",
     _maps("network", ""): "networks models",
     _lists("element", str): "cap_add cap_drop dns dns_opt dns_search expose links profiles tmpfs build.tags "
@@ -289,6 +313,7 @@ _FIELDS: dict[Table, str] = {
 _PATHS: list[tuple[Path, Table]] = [
     *((("services", "*", *name.split(".")), table) for table, names in _FIELDS.items() for name in names.split()),
     *(((of, "*", "labels"), _PAIRS) for of in ("networks", "volumes", "secrets", "configs")),
+    *(((of, "*", "labels", "*"), _replaced) for of in ("networks", "volumes")),
     (("networks", "*", "ipam", "config"), _subnets),
 ]
 """Path -> the table that holds there, "*" for any key."""

@@ -347,7 +347,7 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     table = [*_few(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
-        titles = [row.title if titled else row.title.partition(" / ")[0] for row in table]
+        titles = [printable(row.title if titled else row.title.partition(" / ")[0]) for row in table]
         cells = [
             [row.outcome, str(row.rank), title, on_one_line(row.value), _placed(row, named)]
             for row, title in zip(table, titles, strict=True)

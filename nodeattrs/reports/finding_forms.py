@@ -61,7 +61,7 @@ def _result(one: Finding, mark: str, rule: int) -> dict[str, Any]:
         "partialFingerprints": {"nodeattrs/v1": mark},
     }
     if one.file:
-        place: dict[str, Any] = {"artifactLocation": {"uri": quote(one.file)}}
+        place: dict[str, Any] = {"artifactLocation": {"uri": quote(one.file, errors="surrogateescape")}}
         if one.line:
             place["region"] = {"startLine": one.line} | ({"startColumn": one.column} if one.column else {})
         result["locations"] = [{"physicalLocation": place}]
@@ -75,7 +75,7 @@ def _github(findings: Findings, version: str) -> str:
 
 def _annotation(one: Finding) -> str:
     given = {"file": one.file, "line": one.line, "col": one.column, "title": f"{one.code} {one.name}"}
-    facts = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in given.items() if value)
+    facts = ",".join(f"{name}={_escaped(printable(str(value)), ':,')}" for name, value in given.items() if value)
     body = "\n".join(map(printable, [*one.message.splitlines(), *one.more()]))
     return f"::{_GITHUB[one.severity]} {facts}::{_escaped(body)}"
 

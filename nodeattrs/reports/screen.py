@@ -13,6 +13,8 @@ from typing import NamedTuple
 _STYLES = {
     "wins": "1;32",
     "joins": "32",
+    "holds": "32",
+    "unknown": "33",
     "loses": "2",
     "strong": "1",
     "faint": "2",

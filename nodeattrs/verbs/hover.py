@@ -11,6 +11,7 @@ from itertools import islice
 
 from nodeattrs.core.trace import Outcome
 from nodeattrs.dialects import named
+from nodeattrs.reports.markdown import plain as in_markdown
 from nodeattrs.reports.screen import first_of
 from nodeattrs.verbs.lines import Account, Effect, Setter
 
@@ -29,38 +30,44 @@ def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes
         blocks = ["\n".join(f"- {', '.join(islice(_marked(effect, asked), 2))}" for effect in effects[:_PATHS])]
     if len(effects) > _PATHS:
         blocks.append(f"… and {len(effects) - _PATHS} more paths")
-    blocks += [f"*{note}*" for note in notes]
+    blocks += [f"*{in_markdown(note)}*" for note in notes]
     return "\n\n".join(blocks)
 
 
 def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    first, *rest = sentences(effect, asked, _code)
+    first, *rest = sentences(effect, asked, _code, in_markdown)
     name = _code(next(iter(effect.accounts)).name)
     yield f"**{name}**{first.removeprefix(name)}"
     yield from rest
 
 
-def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callable[[str], str] = str) -> Iterator[str]:
+def sentences(
+    effect: Effect,
+    asked: Mapping[str, tuple[int, int]],
+    code: Callable[[str], str] = str,
+    plain: Callable[[str], str] = str,
+) -> Iterator[str]:
     """Yield the sentences about one effect: path and value, where it wins, what overrides it, what it overrides.
 
     asked: dialect -> (number of subjects that were asked, number of all)
     code:  a function that marks a path or a value, for Markdown
+    plain: a function that gives names no effect in Markdown
     """
     accounts = effect.accounts
     first = next(iter(accounts))
     own = effect.setter(first)
     value = f" = {code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
-    yield f"{code(first.name)}{value} · {own.title}"
+    yield f"{code(first.name)}{value} · {plain(own.title)}"
     total = sum(map(len, accounts.values()))
-    yield summary(effect, asked) + (_who(effect.wins) if len(effect.wins) < total or total <= _NAMED else "")
+    yield summary(effect, asked) + (plain(_who(effect.wins)) if len(effect.wins) < total or total <= _NAMED else "")
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
         if not one.is_read:
-            lost.setdefault(_lost(account, one, code), []).extend(names)
+            lost.setdefault(_lost(account, one, code, plain), []).extend(names)
     for sentence, subjects in lost.items():
-        yield f"{sentence} on {len(subjects)}{_who(subjects)}"
-    yield from _others(effect, code)
+        yield f"{sentence} on {len(subjects)}{plain(_who(subjects))}"
+    yield from _others(effect, code, plain)
 
 
 def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
@@ -77,23 +84,25 @@ def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
     return f"{'joins' if joined else 'wins'} on {len(effect.wins)} {among} {noun}"
 
 
-def _lost(account: Account, one: Setter, code: Callable[[str], str]) -> str:
+def _lost(account: Account, one: Setter, code: Callable[[str], str], plain: Callable[[str], str]) -> str:
     if one.outcome is not Outcome.LOSES:
-        return f"{one.outcome.value}: {one.note}"
+        return f"{one.outcome.value}: {plain(one.note)}"
     winner = account.winner
-    if winner is None:
-        return f"overridden: {one.note}"
-    return f"overridden by {winner.place or winner.who} ({winner.title} = {code(winner.value)})"
+    return f"overridden: {plain(one.note)}" if winner is None else f"overridden by {_named(winner, code, plain)}"
 
 
-def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
+def _named(one: Setter, code: Callable[[str], str], plain: Callable[[str], str]) -> str:
+    return f"{plain(str(one.place or one.who))} ({plain(one.title)} = {code(one.value)})"
+
+
+def _others(effect: Effect, code: Callable[[str], str], plain: Callable[[str], str]) -> Iterator[str]:
     """Yield a sentence for each line that the effect's line overrides, the most frequent six."""
     over: Counter[str] = Counter()
     for account, names in effect.accounts.items():
         if effect.setter(account).is_read:
             for other in account.setters:
                 if other.outcome is Outcome.LOSES:
-                    over[f"{other.place or other.who} ({other.title} = {code(other.value)})"] += len(names)
+                    over[_named(other, code, plain)] += len(names)
     for text, count in over.most_common(_NAMED):
         yield f"overrides {text} on {count}"
 

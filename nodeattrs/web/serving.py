@@ -57,7 +57,7 @@ def _listening(address: str, port: int) -> socket.socket:
         family, _, _, _, place = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(place)
+        listener.bind((place[0], port, *place[2:]))  # the C library may take 70000 for another port
         listener.listen(128)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error

@@ -162,7 +162,6 @@ PORTS = (
 )
 VOLUMES = ("/x", "./s:/x", "vol:/y:ro", "/t:/y", {"type": "bind", "source": "/s", "target": "/w"},
            {"type": "volume", "source": "vol", "target": "/w"})  # fmt: skip
-HOSTS = {"h1": "10.0.0.1", "h2": "10.0.0.2"}
 
 
 def some(chance: random.Random, of: Sequence[Any], most: int = 3) -> list[Any]:
@@ -221,11 +220,6 @@ def attached(chance: random.Random) -> Any:
     return names if chance.random() < 0.5 else {name: {"aliases": some(chance, "pqr")} for name in names}
 
 
-def hosts(chance: random.Random) -> Any:
-    found = {name: HOSTS[name] for name in some(chance, list(HOSTS))}
-    return found if chance.random() < 0.5 else [f"{name}:{address}" for name, address in found.items()]
-
-
 def health(chance: random.Random) -> Any:
     return {key: value for key, value in {"test": ["CMD", chance.choice("ab")], "interval": "5s", "retries":
             chance.randint(1, 3)}.items() if chance.random() < 0.7}  # fmt: skip
@@ -254,7 +248,6 @@ FIELDS: dict[str, Callable[[random.Random], Any]] = {
     "profiles": words("p", "q"),
     "depends_on": depends,
     "networks": attached,
-    "extra_hosts": hosts,
     "logging": logging,
     "build": build,
     "healthcheck": health,
@@ -267,7 +260,7 @@ FIELDS: dict[str, Callable[[random.Random], Any]] = {
 SETS = {"ports", "volumes", "devices", "dns", "dns_search", "tmpfs", "expose", "cap_add", "cap_drop", "external_links",
         "profiles", "aliases", "depends_on"}  # fmt: skip
 """Lists of which docker-compose 1.29 sorts some when two meet, and leaves doubles in others."""
-PAIRED = {"labels": "=", "extra_hosts": ":"}
+PAIRED = {"labels": "="}
 """What it leaves as a list, where only one file has it."""
 
 

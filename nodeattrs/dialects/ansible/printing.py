@@ -16,6 +16,7 @@ from nodeattrs.dialects.ansible.values import Vault, as_json, with_leaves
 from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
 from nodeattrs.errors import BadValue
 from nodeattrs.formats.plain_writing import as_toml
+from nodeattrs.reports.screen import printable
 
 _HIDDEN = MAGIC - SHOWN
 _PROFILE = "inventory_legacy"
@@ -160,7 +161,7 @@ _PER_GROUP = 100
 
 
 def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = False) -> str:
-    """The text of `ansible-inventory --graph`: a group, its children and hosts as a tree.
+    """The text of `ansible-inventory --graph`: a group, its children and hosts as a tree, each name on one line.
 
     group:          the name of the group at the top
     with_variables: whether each group and host is followed by its own variables, as with `--vars`
@@ -175,11 +176,11 @@ def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = Fa
 
 def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, budget: Budget) -> Iterator[str]:
     budget.steps(_PER_GROUP)
-    yield _branch(f"@{name}:", depth)
+    yield _branch(f"@{printable(name)}:", depth)
     for child in inventory.groups[name].children:
         yield from _graph(inventory, child, depth + 1, with_variables, budget)
     for host in inventory.groups[name].hosts:
-        yield _branch(host, depth + 1)
+        yield _branch(printable(host), depth + 1)
         if with_variables:
             answer = inventory.own(host) if inventory.config.export else inventory.host(host)
             yield from _pairs(printed_variables(answer), depth + 2)

@@ -24,6 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
+from nodeattrs.formats.go_scalars import HELM as OF_HELM
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies.helm import GLOBAL, ChartValues, HelmPolicy, plan_of_imports
 
@@ -269,7 +270,7 @@ def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
     file = f"{files.name}/values.yaml"
     if content is None:
         return Layer({}, Origin("file", name, file), name)
-    layers = replace(reader, document=None, syntax="yaml").layers(content, file, name)
+    layers = replace(reader, document=None, syntax="yaml", tags=OF_HELM).layers(content, file, name)
     if len(layers) == 1:
         return layers[0]
     merged = fold(layers, ACROSS)

@@ -24,6 +24,7 @@ from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
+from nodeattrs.formats.go_scalars import COMPOSE as OF_COMPOSE
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.tags import Tagged
 from nodeattrs.policies import COMPOSE, policy_named
@@ -75,10 +76,10 @@ def layers_of_project(
             than 500 files; MergeConflict
     """
     written = [(folder / (layer.origin.at(()).file or "-"), layer) for layer in layers]
-    project = _Project(replace(reader, document=None, syntax="yaml"), shown)
     home = written[0][0].parent if written else folder
-    variables = project.variables(Variables({}), [home / ".env"])
-    files = [_File(path, [filled(layer, variables)]) for path, layer in written]
+    project = _Project(replace(reader, document=None, syntax="yaml", tags=OF_COMPOSE), shown, home)
+    variables = project.own_variables
+    files = [_File(path, [filled(layer, variables, variables)]) for path, layer in written]
     found = project.model(files, _Place(home, variables))
     if border.is_layer_outside(home / ".env"):  # it may name active profiles, too
         found.append(Layer.unknown(".env", Origin("file", ".env", shown(home / ".env")), border.REASON))
@@ -88,12 +89,14 @@ def layers_of_project(
 class _Project:
     """Reads the files of one project. A file is read once for the same variables.
 
-    `model` gives the layers of files, and of the files that these lead to. `variables` reads `.env` files.
+    `model` gives the layers of files, and of the files that these lead to. `variables` reads `.env` files;
+    `own_variables` is what the `.env` file in *home* sets.
     """
 
-    def __init__(self, reader: LayerReader, shown: Callable[[Path], str]) -> None:
+    def __init__(self, reader: LayerReader, shown: Callable[[Path], str], home: Path) -> None:
         self._reader, self._shown = reader, shown
         self._files: dict[tuple[str, Variables], _File] = {}
+        self.own_variables = self.variables(Variables({}), [home / ".env"])
 
     def variables(self, known: Variables, files: Sequence[Path]) -> Variables:
         """New `Variables`: the known ones, and below them what `.env` files set.
@@ -163,7 +166,7 @@ class _Project:
             if len(self._files) >= _MOST:
                 raise _error(f"leads to more than {_MOST} files", at)
             layers = self._reader.read(path, self._name(path))
-            self._files[key] = _File(path, [filled(layer, variables) for layer in layers])
+            self._files[key] = _File(path, [filled(layer, variables, self.own_variables) for layer in layers])
         return self._files[key]
 
     def _name(self, path: Path) -> str:

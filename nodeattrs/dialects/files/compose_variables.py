@@ -27,6 +27,8 @@ _DEPTH = 100
 """Variables inside the default of another one."""
 _LARGEST = 10_000_000
 """Characters of all texts that variables give in one project."""
+_PASSED_ON = (("environment",), ("build", "args"))
+"""Fields of a service in which a key alone takes the value of the variable with that name."""
 _REASON = "is not set in a file that was read, and may come from the environment"
 
 
@@ -197,11 +199,12 @@ class Filled(NamedTuple):
         return (fill for at, fill in self.fills.items() if overlap(at, inner))
 
 
-def filled(layer: Layer, variables: Variables) -> Layer:
+def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
     """A copy of a layer with the variables of its texts filled in, and a `Filled` as its locator. Keys stay as they are
     written. A layer without a map is returned unchanged.
 
-    raises: DocumentError, at the line of a `${` without a name, and for texts that grow too large
+    of_project: counts for keys alone in maps and build arguments: Docker Compose fills these in after the merge
+    raises:     DocumentError, at the line of a `${` without a name, and for texts that grow too large
     """
     fills: dict[Path, Fill] = {}
 
@@ -212,14 +215,29 @@ def filled(layer: Layer, variables: Variables) -> Layer:
             return [walk(one, (*path, index)) for index, one in enumerate(value)]
         if isinstance(value, Tagged):
             return Tagged(value.tag, walk(value.value, path))
-        if not isinstance(value, str) or "$" not in value:
+        if isinstance(value, str) and "$" in value:
+            fills[path] = variables.fill(value, layer.origin.at(path))
+            value = fills[path].text
+        if not (name := _passed_on(value, path)):
             return value
-        fills[path] = variables.fill(value, layer.origin.at(path))
-        return fills[path].text
+        known = (of_project if value is None or path[2] == "build" else variables).known
+        fills[path] = known.get(name, Fill("", unset=(name,)))
+        if name not in known:
+            return value
+        return fills[path].text if value is None else f"{name}={fills[path].text}"
 
     if not isinstance(layer.value, dict):
         return layer
     return Layer(walk(layer.value, ()), Filled(layer.origin, fills), layer.title, layer.policy)
+
+
+def _passed_on(value: Any, path: Path) -> str:
+    """The variable whose value a key alone takes, such as FOO in `environment: [FOO]`; "" for any other value."""
+    if path[:1] != ("services",) or path[2:-1] not in _PASSED_ON:
+        return ""
+    if value is None:
+        return str(path[-1])
+    return value if isinstance(value, str) and type(path[-1]) is int and "=" not in value else ""
 
 
 def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, Fill]]:

@@ -22,6 +22,7 @@ from nodeattrs.core.tree import ABSENT, dig, spell, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
+from nodeattrs.formats.go_scalars import true_or_false
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.formats.repeated import INCLUDE, INCLUDE_IF
 from nodeattrs.formats.yaml_events import YAML
@@ -112,11 +113,7 @@ def is_of_eslint(file: str) -> bool:
 
 def as_eslint_reads(reader: LayerReader) -> LayerReader:
     """A copy of a reader for ESLint: JSON may have comments, and `off` and `yes` in YAML are texts."""
-    return replace(reader, comments=True, tags={**reader.tags, f"{YAML}bool": _true_or_false})
-
-
-def _true_or_false(text: str) -> Any:
-    return {"true": True, "false": False}.get(text.lower(), text)
+    return replace(reader, comments=True, tags={**reader.tags, f"{YAML}bool": true_or_false})
 
 
 def with_named_files(layers: Iterable[Layer], policy: str = "") -> Iterator[Layer]:

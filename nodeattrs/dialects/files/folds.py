@@ -46,16 +46,19 @@ from nodeattrs.dialects.files.extends import (
     with_named_files,
 )
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.formats import go_scalars
 from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.values import Secrets
 from nodeattrs.policies import COMPOSE, ESLINT, GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
-from nodeattrs.policies.helm import ChartValues, HelmPolicy
+from nodeattrs.policies.helm import HELM, HELM_4_1, ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
 from nodeattrs.project.fields import known_or_near
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
+_SCALARS = {COMPOSE: go_scalars.COMPOSE, **dict.fromkeys((HELM.name, HELM_4_1.name, NETPLAN), go_scalars.HELM)}
+"""The policy of a program that reads scalars of YAML in another way than PyYAML -> how it reads them."""
 
 
 def check_policy(document: Document, one: PlainFold, *under: str) -> None:
@@ -86,11 +89,13 @@ def layers_of(
     shown:  called with a path, it returns the name of the file in places and messages
     policy: the name of the fold's policy. Under netplan's policy a folder is the root of a machine. Under TypeScript's,
             Ruff's and ESLint's, the files that a file extends come before it. Under Git's and systemd's, files are read
-            in their own syntax. Under Spring's, profiles in the names of files decide which documents count
+            in their own syntax. Under Spring's, profiles in the names of files decide which documents count. Under
+            Helm's, Compose's and netplan's, scalars of YAML are read as by the program
     raises: NoFileFits, for a pattern that matches no file; DocumentError
     """
     words = [*words]
     reader = as_eslint_reads(reader) if policy == ESLINT else reader
+    reader = replace(reader, tags={**_SCALARS.get(policy, {}), **reader.tags})
     profiles = profiles_of(words) if policy == SPRING else set()
     seen: list[Layer] = []
     for word in words:

@@ -28,6 +28,7 @@ from nodeattrs.dialects.files.folds import FoldLayers, layers_over_chart
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded, parse_all
 from nodeattrs.formats.encrypted import marked, may_be_encrypted
+from nodeattrs.formats.go_scalars import HELM as OF_HELM
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.policies.helm import HELM, ChartValues
 from nodeattrs.policies.helm_set import set_layers
@@ -107,7 +108,7 @@ def layers_of_release(repository: Folder, release: Release) -> FoldLayers:
     repository: the folder to which the names in *release* are relative; warnings are added to its warnings
     raises:     DocumentError, for a file that cannot be parsed; MergeConflict
     """
-    reader = LayerReader(warnings=repository.warnings)
+    reader = LayerReader(tags=OF_HELM, warnings=repository.warnings)
     files: list[Layer] = []
     number_set = 0
     for one in release.values:
@@ -203,7 +204,7 @@ def read_documents(root: Path, file: str) -> list[Document]:
 
 def parse_documents(text: str, file: str) -> list[Document]:
     """The documents of a text in YAML. raises: DocumentError; TooMuch, also for more than 100 nested levels"""
-    return parse_all(text, file, "yaml", _budget(file), {})
+    return parse_all(text, file, "yaml", _budget(file), OF_HELM)
 
 
 def _budget(file: str) -> Budget:
@@ -285,7 +286,8 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
     written = document.text.split("\n")[line - 1 : line]
     is_block = bool(written and _BLOCK.search(written[0]))
     try:
-        layers = LayerReader("yaml", kind="release").layers(text.encode(), document.file, name, _budget(document.file))
+        reader = LayerReader("yaml", OF_HELM, kind="release")
+        layers = reader.layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
         return [unread_values(origin_at(document, path, "release", name), "is no YAML")]
     found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]

@@ -25,7 +25,7 @@ _HANDED_ON = re.compile(r'"Values"\s+\$?[\w.]*$', re.ASCII)
 _DIG = re.compile(r'\bdig((?:\s+"[^"\n]{0,80}")+)\s+\S{1,40}\s+\$?[\w.]*$', re.ASCII)
 _LITERAL = re.compile(r'"([^"\n]*)"')
 _DEFINED = re.compile(r'\{\{-?\s*(?:define|block)\s+"([^"\n]{0,200})"')
-_INCLUDED = re.compile(r'\b(?:include|template)\s+(?:"([^"\n]{0,200})"|[^\s"])')
+_INCLUDED = re.compile(r'(?<![-\w])(?:include|template)\s+(?:"([^"\n]{0,200})"|[^\s"])')
 _COMMENT = re.compile(r"\{\{-?\s*/\*")
 _BEFORE = 300
 """Characters before `.Values` that are looked at."""
