@@ -102,8 +102,12 @@ def reason_not_run(example: str) -> str:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Git repository with the files of the example and those of its reader; web1 is saved five times."""
-    folder = tmp_path_factory.mktemp("checkout")
+    """A Git repository with the files of the example and those of its reader; web1 is saved five times.
+
+    The folder above it has a copy of cookbooks_example.
+    """
+    folder = tmp_path_factory.mktemp("above") / "checkout"
+    shutil.copytree(EXAMPLE, folder.parent / "cookbooks_example")
     for source in (EXAMPLE, EXAMPLE / "hiera"):
         shutil.copytree(source, folder, dirs_exist_ok=True)
     for name, content in FILES.items():
@@ -140,7 +144,6 @@ def test_the_examples_of_a_command_work(
 
     An example that names cookbooks_example is typed in the folder above it, and any other one in the checkout.
     """
-    (tmp_path / "cookbooks_example").symlink_to(EXAMPLE)
     monkeypatch.setenv("PATH", str(checkout / "bin"))
     for variable in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(variable, str(tmp_path))
@@ -149,7 +152,7 @@ def test_the_examples_of_a_command_work(
     for example in examples_of(PAGES[name]):
         if not reason_not_run(example):
             capsys.readouterr()
-            monkeypatch.chdir(tmp_path if "cookbooks_example" in example else checkout)
+            monkeypatch.chdir(checkout.parent if "cookbooks_example" in example else checkout)
             code = main(shlex.split(example, comments=True)[1:])
             errors = re.findall("^error: .*", capsys.readouterr().err, re.MULTILINE)
             if code not in (0, 1, 5) or errors:
