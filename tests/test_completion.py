@@ -164,6 +164,16 @@ class TestWhatOnlyDataKnow:
             (["ansible", "explain", "-i", "inventory", "web1", "http_"], ["http_port"]),
             (["ansible", "who-has", "-i", "inventory", ""], ["http_port", "size"]),
             (["ansible", "vars", "-i", "script.sh", "--run-inventory", "script.sh", ""], []),
+            (["diff", "web1@"], ["web1@1"]),
+            (["diff", "web1@1", "web2@"], ["web2@1"]),
+            (["diff", "web1", "@", ""], ["1"]),
+            (["show", "web1", "--at", ""], ["1"]),
+            (["explain", "web1@"], []),
+            (["hiera", "diff", "web1@"], []),
+            (["diff", "nobody@"], []),
+            (["codes", "NA120"], [f"NA120{number}" for number in range(1, 10)]),
+            (["codes", "default-r"], ["default-replaces"]),
+            (["check", "--ignore", "NA1203"], ["NA1203"]),
             (["explain", "nobody", "a"], []),
             (["explain", "web1", "nosuch.a"], []),
             (["nosuch", ""], []),
@@ -186,4 +196,6 @@ class TestWhatOnlyDataKnow:
 
         assert {"web1", "web2"} == completed("explain", "web")
         assert {"apache2.mpm."} == completed("explain", "web1", "apache2.mp")
+        assert {"1"} == completed("diff", "web1", "@", "")
+        assert {"NA1203"} == completed("codes", "NA1203")
         assert {"--format"} == completed("explain", "web1", "--fo")

@@ -54,6 +54,12 @@ def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) ->
     assert (code, "redis.size = 1" in out, "wins on 3 of 3" in out) == (0, True, True)
 
 
+def test_check_reads_a_fold_without_files(in_folder: InFolder) -> None:
+    files = {"nodeattrs.toml": "[fold.site]\npolicy = 'helm'\n", "roles/web.json": '{"name": "web"}'}
+    code, _, err = in_folder(files, "check")
+    assert (code, err) == (0, "")
+
+
 WITH_VARIABLES = {
     "base.yaml": "db:\n  port: 1\n  user: a\n",
     ".env": "APP_DB__USER=b\n",

@@ -1,8 +1,8 @@
 """`nodeattrs complete WORDS`: the completions of the last word, for the scripts of `cli.completion`.
 
-The command offers what only a store, a repository or a dialect knows: names of nodes, paths of attributes, keys, hosts
-and variables. The command opens the store or folder that the other words name, and runs no code of repositories. If
-that fails, it prints nothing, and no error.
+The command offers what only a store, a repository or a dialect knows: names of nodes, their revisions, paths of
+attributes, keys, hosts, variables and codes. The command opens the store or folder that the other words name, and runs
+no code of repositories. If that fails, it prints nothing, and no error.
 """
 
 from __future__ import annotations
@@ -14,17 +14,24 @@ from contextlib import suppress
 from nodeattrs.border import held
 from nodeattrs.cli.border import border_of
 from nodeattrs.cli.options import settings_of
+from nodeattrs.codes import codes
 from nodeattrs.core.tree import dig, parse, spell
 from nodeattrs.dialects import BUILT_IN, named
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import NodeattrsError
 
-_KINDS = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
+_KINDS = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR", "CODE", "WHEN")
 """The metavars of values that are completed here; the option --node is completed, too."""
+
+_SPLITTING = ":@"
+"""Bash splits words at these signs."""
+
+_REVISIONS = ("before", "after")
+"""The arguments of `diff` that take NODE@REVISION."""
 
 
 def value_kind(action: argparse.Action) -> str:
-    """The kind of value that an option or argument takes: NODE, OTHER, PATH, KEY, HOST, VAR; "" for any other kind."""
+    """The kind of value that an option or argument takes: one of `_KINDS`; "" for any other kind."""
     if "--node" in action.option_strings:
         return "NODE"
     return action.metavar if isinstance(action.metavar, str) and action.metavar in _KINDS else ""
@@ -33,15 +40,15 @@ def value_kind(action: argparse.Action) -> str:
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
     """The completions of the last word; [] for none. Also [] if an error occurs, and for a single word.
 
-    The words "profile", "::" and "users" are joined, since some shells split at colons. The completions then begin
-    after the last colon.
+    The words "profile", "::" and "users" are joined, since bash splits at colons and at "@". The completions then begin
+    after the last of these signs.
     words:  the words after "nodeattrs", the incomplete one last
     parser: a function from the name of a command to its parser
     """
     *before, word = _joined(words) or [""]
     if not before:
         return []
-    cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
+    cut = len(word) - len(words[-1].strip(_SPLITTING)) if words and word != words[-1] else 0
     found: list[str] = []
     with suppress(NodeattrsError, OSError, SystemExit, ValueError):
         line = _CommandLine(before, parser(before[0]))
@@ -51,16 +58,16 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """The words; those that a shell has split at colons are put together again."""
+    """The words; those that a shell has split at colons and "@" are put together again."""
     found: list[str] = []
     glue = False
     for word in words:
-        colons = bool(word) and not word.strip(":")
-        if found and (colons or glue):
+        is_sign = bool(word) and not word.strip(_SPLITTING)
+        if found and (is_sign or glue):
             found[-1] += word
         else:
             found.append(word)
-        glue = colons
+        glue = is_sign
     return found
 
 
@@ -108,11 +115,18 @@ class _CommandLine:
                 del self._places[0]
 
     def offered(self, word: str) -> Iterator[str]:
-        """Yield the values that may stand next, for the kinds of `value_kind`. word: the beginning of a path"""
+        """Yield the values that may stand next, for the kinds of `value_kind`. word: the beginning of the value"""
         action = self._waiting or next(iter(self._places), None)
         kind = "" if action is None else value_kind(action)
-        if kind in ("NODE", "OTHER"):
+        if action is not None and action.dest in _REVISIONS and self._dialect == "nodes" and "@" in word:
+            name = word.partition("@")[0]
+            yield from (f"{name}@{number}" for number in self._revisions(name))
+        elif kind in ("NODE", "OTHER"):
             yield from self._nodes()
+        elif kind == "WHEN":
+            yield from self._revisions(str(getattr(self.options, "node", "")))
+        elif kind == "CODE":
+            yield from (name for code, one in codes().items() for name in (code, *one.names))
         elif kind == "PATH":
             yield from self._paths(word)
         elif kind and self._dialect:  # no values for a command of several dialects
@@ -126,6 +140,10 @@ class _CommandLine:
             with suppress(NodeattrsError, OSError):
                 found += one.complete("NODE", vars(self.options))
         return sorted(set(found))
+
+    def _revisions(self, name: str) -> list[str]:
+        """The numbers of the saved revisions of a node, the latest first. raises: NodeattrsError"""
+        return [str(one.number) for one in store_of(settings_of(self.options))[0].history(name)]
 
     def _paths(self, word: str) -> Iterator[str]:
         """Yield the paths one step below the part of *word* before its last dot; a map's path ends in a dot."""

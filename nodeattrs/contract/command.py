@@ -131,7 +131,7 @@ class Command(NamedTuple):
     summary:     one line, for lists of commands
     description: a paragraph
     arguments:   its own arguments; *shared* adds others
-    examples:    command lines without the program and the command; () for none
+    examples:    command lines without the program and the dialect; () for none. A remark begins with "  # "
     exits:       exit code -> its meaning in this command; {}: help has no list of exit codes
     run:         the function that answers, or the name of a verb. The function gets a `Question`. It may raise
                  NodeattrsError, and BadUsage for arguments that exclude each other. A verb that is named here runs for

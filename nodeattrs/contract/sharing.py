@@ -1,8 +1,11 @@
 """Find subjects that have the same answer, so that it is computed only once.
 
 An answer notes each value that it reads of its subject, as a *look* (`core.looks`). Another subject with equal values
-for all looks has the same answer. Some members of each group are computed nevertheless, and compared. `impact`,
-`what-if`, `matrix` and `where` use this module.
+for all looks has the same answer. Some members of each group are computed nevertheless, and compared.
+
+There are two ways to use this module. For the answers of one side, `shared_answers` does everything; `matrix` and
+`where` call it. For two sides, `Sharing` finds the equal subjects, and `compute_samples` compares; so do `impact` and
+`what-if`.
 """
 
 from __future__ import annotations

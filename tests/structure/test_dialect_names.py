@@ -9,7 +9,7 @@ from pathlib import Path
 from nodeattrs.dialects import BUILT_IN
 
 PACKAGE = Path(__file__).parents[2] / "nodeattrs"
-FOLDERS = ("cli", "web", "lsp", "mcp", "verbs")
+FOLDERS = ("cli", "web", "verbs")
 
 WORDS = {"nodes", "node", "catalogs", "catalog", "files", "folds", "fold"}
 """Names of dialects that are words of their own: the product is about nodes, catalogs and files, and rows fold."""
@@ -30,6 +30,7 @@ def test_no_interface_and_no_verb_names_a_dialect() -> None:
     found: Counter[tuple[str, str]] = Counter()
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, _names()))})\b", re.IGNORECASE)
     for folder in FOLDERS:
+        assert (PACKAGE / folder).is_dir()
         for file in (PACKAGE / folder).rglob("*"):
             if file.suffix in (".py", ".html", ".js", ".css"):
                 for name in pattern.findall(file.read_text(encoding="utf-8")):

@@ -49,13 +49,6 @@ RANKS = {
     "contract": 9,
     "dialects.common": 10,
     "dialects.resources": 10,
-    "dialects.ansible": 11,
-    "dialects.bindings": 11,
-    "dialects.catalogs": 11,
-    "dialects.chef": 11,
-    "dialects.cloudinit": 11,
-    "dialects.files": 11,
-    "dialects.hiera": 11,
     "ansible": 12,
     "bindings": 12,
     "chef": 12,
@@ -81,8 +74,11 @@ RANKS = {
 }
 """A room may import those of a lower rank. Those of one rank do not know each other.
 
-A name with a dot goes before the name of its first step.
+A name with a dot goes before the name of its first step. `dialects.X` without a row is a dialect.
 """
+
+DIALECT = 11
+"""The rank of each dialect."""
 
 NOWHERE = 99
 """The rank of a room that is not in the table."""
@@ -149,7 +145,7 @@ def room_of(module: str) -> str:
 
 
 def rank_of(room: str) -> int:
-    return RANKS.get(room, RANKS.get(room.partition(".")[0], NOWHERE))
+    return RANKS.get(room, DIALECT if room.startswith("dialects.") else NOWHERE)
 
 
 OUTSIDE = {
@@ -358,6 +354,21 @@ class TestTheInspector:
         )
 
         assert ["hut.dialects.bindings.model", "hut.dialects.hiera.lookup"] == sorted(
+            fault.rpartition(" ")[2] for fault in upward(hut)
+        )
+
+    def test_a_new_dialect_needs_no_row(self, build: Build):
+        """
+        It may know what all dialects share, and no other dialect.
+        """
+        hut = build(
+            dialects__in__new__in__dialect="import hut.dialects.common, hut.dialects.hiera, hut.dialects.built_in",
+            dialects__in__common="",
+            dialects__in__hiera="",
+            dialects__in__built_in="import hut.dialects.new.dialect",
+        )
+
+        assert ["hut.dialects.built_in", "hut.dialects.hiera"] == sorted(
             fault.rpartition(" ")[2] for fault in upward(hut)
         )
 

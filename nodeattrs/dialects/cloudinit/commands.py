@@ -185,7 +185,7 @@ COMMANDS: Mapping[str, Command] = {
         (
             "merge cookbooks_example/cloud-init/base.yaml cookbooks_example/cloud-init/web.yaml",
             "merge user-data.mime --vendor vendor.yaml --confd /etc/cloud/cloud.cfg",
-            "merge base.yaml web.yaml --format cloud-init    the bytes that cloud-init writes",
+            "merge base.yaml web.yaml --format cloud-init  # the bytes that cloud-init writes",
         ),
         {},
         _merge,
@@ -197,9 +197,9 @@ COMMANDS: Mapping[str, Command] = {
         "",
         [FILES._replace(keywords={**FILES.keywords, "nargs": "*"}), *MACHINE, *MERGING, *_SHOWN, *_WHY],
         (
-            "explain base.yaml web.yaml                      what each part changed",
+            "explain base.yaml web.yaml                  # what each part changed",
             "explain base.yaml web.yaml --path runcmd.0",
-            "explain --instance /var/lib/cloud/instance      a machine, and where it differs",
+            "explain --instance /var/lib/cloud/instance  # a machine, and where it differs",
         ),
         {},
         _explain,

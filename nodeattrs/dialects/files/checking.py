@@ -60,7 +60,7 @@ def _charts(folds: Mapping[str, FoundFold | None], root: Path) -> dict[str, list
     """The folder of each chart -> what lies over its values: values files, and the values in releases."""
     found: dict[str, list[str | Layer]] = {}
     for one in folds.values():
-        if isinstance(one, PlainFold) and (root / one.files[0] / CHART).is_file():
+        if isinstance(one, PlainFold) and one.files and (root / one.files[0] / CHART).is_file():
             found.setdefault(one.files[0], []).extend(one.files[1:])
         elif isinstance(one, Release) and one.chart:
             over_chart = found.setdefault(one.chart, [])

@@ -232,7 +232,7 @@ COMMANDS: Mapping[str, Command] = {
             "base.yaml prod.yaml --explain http.port",
             "base.yaml prod.yaml --blame",
             "values.yaml prod.yaml --policy helm --set image.tag=v2 --diff-last",
-            "--name site                       [fold.site] of nodeattrs.toml",
+            "--name site  # [fold.site] of nodeattrs.toml",
         ),
         {
             0: "done",
