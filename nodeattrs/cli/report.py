@@ -11,13 +11,13 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD
+from nodeattrs.core.tree import Path
 from nodeattrs.dialects.common import sources_of, store_of
 from nodeattrs.kinds import SAVED_NOTE
+from nodeattrs.project.config import RepositorySettings
+from nodeattrs.store import Store
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
-    from nodeattrs.project.config import RepositorySettings
-    from nodeattrs.store import Store
     from nodeattrs.web.rendering import SourceLinks
     from nodeattrs.web.report import NodeData
 

@@ -13,16 +13,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from nodeattrs import border
 from nodeattrs.codes import Code
 from nodeattrs.contract.caller import Caller
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import BadValue, NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.core.unread import Unread
-    from nodeattrs.reports import Report, Screen
+from nodeattrs.reports import Report, Screen
 
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
