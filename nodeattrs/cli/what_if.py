@@ -12,7 +12,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.argument_values import path_of
 from nodeattrs.contract.request import Request
-from nodeattrs.contract.sides import Side
+from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.tree import json_or_text
 
 DESCRIPTION = """\
@@ -56,7 +56,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     values = [_value(options, text) for text in options.set]
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
-        from nodeattrs.contract.sides import folder_side
         from nodeattrs.contract.written_sides import commit_side
         from nodeattrs.dialects import every
         from nodeattrs.verbs.what_if import side_after

@@ -124,7 +124,6 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
-        from nodeattrs.contract.answers import Setting  # traces and parsers, which a list of dialects does not need
         from nodeattrs.formats.documents import read
 
         try:
