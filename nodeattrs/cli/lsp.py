@@ -146,7 +146,7 @@ class _Service:
             types.TEXT_DOCUMENT_DEFINITION: self._winners,
             types.TEXT_DOCUMENT_REFERENCES: self._setters,
             types.TEXT_DOCUMENT_CODE_LENS: self._lenses,
-            types.TEXT_DOCUMENT_CODE_ACTION: self._actions,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._code_actions,
         }
         self._server.command(_SHOW)(self._server.thread()(partial(self._show)))
         self._server.feature(types.SHUTDOWN)(partial(self._stop))
@@ -312,7 +312,7 @@ class _Service:
             more = len(overridden) - _LENSES
             yield effect.place.line - 1, _showing(f"{more} more lines are overridden, here and below")
 
-    def _actions(self, params: types.CodeActionParams) -> list[types.Command]:
+    def _code_actions(self, params: types.CodeActionParams) -> list[types.Command]:
         if params.context.only:  # the editor wants fixes
             return []
         effects = self._effects(params.text_document.uri, params.range.start)
