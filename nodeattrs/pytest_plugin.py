@@ -17,14 +17,13 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
 import pytest
 
 if TYPE_CHECKING:
-    from types import CodeType
-
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace

@@ -27,7 +27,7 @@ class _Missing:
 try:
     from hypothesis import strategies as st
 except ImportError:
-    st = _Missing()  # type: ignore[assignment]
+    st = _Missing()  # type: ignore[assignment]  # used in place of the module
 
 __all__ = ["COMPONENTS", "KEYS", "SCALARS", "layers", "paths", "programs", "trees", "values"]
 

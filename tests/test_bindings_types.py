@@ -117,6 +117,22 @@ class TestWhatConforms:
         assert not parse_type("Type[Logger]").holds(Plain(), Classes())
         assert Classes().is_instance(Fancy(), "Logger[x]")
 
+    @pytest.mark.parametrize("library", ["typing", "typing_extensions"])
+    @pytest.mark.parametrize("is_checkable", [False, True])
+    def test_an_object_with_the_methods_of_a_protocol_conforms_to_it(self, library: str, is_checkable: bool) -> None:
+        typing = pytest.importorskip(library)
+
+        class Runs(typing.Protocol):
+            def run(self) -> None: ...
+
+        class Runner:
+            def run(self) -> None: ...
+
+        known = Classes({"Runs": typing.runtime_checkable(Runs) if is_checkable else Runs})
+
+        assert parse_type("Type[Runs]").holds(Runner(), known)
+        assert not parse_type("Type[Runs]").holds(Plain(), known)
+
 
 class TestSpelling:
     @pytest.mark.parametrize(

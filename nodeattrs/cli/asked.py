@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from nodeattrs import border
 from nodeattrs.cli import program
@@ -20,13 +20,11 @@ from nodeattrs.cli.options import limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import BadArgument, NodeattrsError
+from nodeattrs.reports import Report
 from nodeattrs.reports.findings import finding_of
 from nodeattrs.web.asking import CommandAnswer
-
-if TYPE_CHECKING:
-    from nodeattrs.core.unread import Unread
-    from nodeattrs.reports import Report
 
 AT_ONCE = 4
 """The most commands that run at the same time; further ones wait."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs._version import VERSION
@@ -22,13 +22,11 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import NO_SHARING, RUBY, output
 from nodeattrs.contract.dialect import Dialect
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
-    from nodeattrs.core.tree import Path as TreePath
 
 
 def _place_of(dialect: Dialect) -> str:
@@ -126,7 +124,6 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
     home:     the folder of the repository
     run_code: whether code of the repository runs; None: as --no-run-code says
     """
-    from nodeattrs.contract.request import Request
 
     for name in ("sample", "jobs"):
         if getattr(options, name, None) is not None and getattr(options, name) < 1:

@@ -13,7 +13,9 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import RUN_CODE
 from nodeattrs.contract.command import CheckFindings
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.errors import MissingExtra, NodeattrsError
+from nodeattrs.kinds import NOT_RUN
+from nodeattrs.reports.screen import counted, first_of
 
 if TYPE_CHECKING:
     from nodeattrs.contract.dialect import CheckedFiles
@@ -80,7 +82,6 @@ def _ways_on(folder: str) -> Iterator[str]:
     """Yield sentences that say what to do where the folder has no files to check."""
     from nodeattrs.dialects import every
     from nodeattrs.dialects.folders import repositories_below
-    from nodeattrs.reports.screen import first_of
 
     below = [os.path.normpath(os.path.join(folder, one)) for one in repositories_below(pathlib.Path(folder))]
     if below:
@@ -110,8 +111,6 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
     count: called with the name of each checked file, for a progress bar
     """
     from nodeattrs.dialects import every, foreign
-    from nodeattrs.errors import MissingExtra
-    from nodeattrs.kinds import NOT_RUN
     from nodeattrs.reports.findings import finding_of
 
     try:
@@ -143,7 +142,6 @@ def _corrected(
     readable: the settings, where they can be read; else None
     """
     from nodeattrs.contract.fixes import apply
-    from nodeattrs.reports.screen import counted
 
     selection, _ = selection_of(options, readable, options.repo)
     wanted = {one for one in result.found if selection.reported([one])[0]}

@@ -18,6 +18,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import output
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.screen import counted
 
 if TYPE_CHECKING:
     from nodeattrs.contract.command import CheckFindings
@@ -110,7 +111,6 @@ def _as_unread(found: Finding) -> Finding:
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
     from nodeattrs.disk import write_whole
-    from nodeattrs.reports.screen import counted
     from nodeattrs.reports.selection import baseline_data
 
     text = json.dumps(baseline_data(found), indent=2, ensure_ascii=False) + "\n"

@@ -77,7 +77,7 @@ class _CommandLine:
     def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
         self.options = argparse.Namespace()
         self._dialect = ""
-        self._actions: list[argparse.Action] = []
+        self._options: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
         self._waiting: argparse.Action | None = None
         self._enter(parser)
@@ -86,9 +86,9 @@ class _CommandLine:
 
     def _enter(self, parser: argparse.ArgumentParser) -> None:
         self._dialect = "".join(parser.get_default("dialect") or ())
-        self._actions = list(parser._actions)
-        self._places = [one for one in parser._actions if not one.option_strings]
-        for action in self._actions:
+        self._options = list(parser._actions)
+        self._places = [one for one in self._options if not one.option_strings]
+        for action in self._options:
             if action.dest != argparse.SUPPRESS and not hasattr(self.options, action.dest):
                 setattr(self.options, action.dest, action.default)
 
@@ -99,7 +99,7 @@ class _CommandLine:
             self._waiting = None
         elif word.startswith("-"):
             name, joint, value = word.partition("=")
-            option = next((one for one in self._actions if name in one.option_strings), None)
+            option = next((one for one in self._options if name in one.option_strings), None)
             if option is not None and option.nargs != 0:
                 self._waiting = option
                 if joint and value:

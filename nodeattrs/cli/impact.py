@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nodeattrs.cli.changing import CHANGING, answer, request_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-
-if TYPE_CHECKING:
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
 Compute the nodes, hosts and sets that a change may affect, before and after it, in every dialect, and

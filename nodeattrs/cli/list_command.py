@@ -11,6 +11,7 @@ from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import REPO_HELP, STORE, output
 from nodeattrs.contract.command import PlainReport, Question
 from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import folder_side
 from nodeattrs.dialects import BUILT_IN
 from nodeattrs.reports.screen import printable
 
@@ -65,7 +66,6 @@ def _names(options: argparse.Namespace) -> list[str]:
 
 def _subjects(root: Path) -> list[str]:
     """The subjects of every dialect, each behind the name of its dialect. raises: NotFound"""
-    from nodeattrs.contract.sides import folder_side
     from nodeattrs.verbs.asking import Subjects
 
     found = Subjects(Question(folder_side(root), Request(str(root), run_code=False), {}))

@@ -132,6 +132,7 @@ class _Service:
         self._lines: FolderLines | None = None
         self._root = ""
         self._border: Border | None = None
+        self._may_exit = False
 
     def register(self) -> None:
         """Register a method of this object for each message of the editor."""
@@ -145,16 +146,24 @@ class _Service:
             types.TEXT_DOCUMENT_DEFINITION: self._winners,
             types.TEXT_DOCUMENT_REFERENCES: self._setters,
             types.TEXT_DOCUMENT_CODE_LENS: self._lenses,
-            types.TEXT_DOCUMENT_CODE_ACTION: self._actions,
+            types.TEXT_DOCUMENT_CODE_ACTION: self._code_actions,
         }
         self._server.command(_SHOW)(self._server.thread()(partial(self._show)))
+        self._server.feature(types.SHUTDOWN)(partial(self._stop))
         self._server.feature(types.EXIT)(partial(self._leave))
         for feature, answer in answers.items():
             self._server.feature(feature)(self._server.thread()(partial(answer)))  # a method takes no marks of pygls
 
+    def _stop(self, _: Any) -> None:
+        """Note that the editor has announced its exit."""
+        self._may_exit = True
+
     def _leave(self, _: Any) -> None:
-        """End at once: a thread may wait for input that never comes, and nothing is half written."""
-        os._exit(0 if self._server.protocol._shutdown else 1)
+        """End at once: a thread may wait for input that never comes, and nothing is half written.
+
+        The exit code is 1 for an editor that has not sent `shutdown` before.
+        """
+        os._exit(0 if self._may_exit else 1)
 
     # --- looking
 
@@ -303,7 +312,7 @@ class _Service:
             more = len(overridden) - _LENSES
             yield effect.place.line - 1, _showing(f"{more} more lines are overridden, here and below")
 
-    def _actions(self, params: types.CodeActionParams) -> list[types.Command]:
+    def _code_actions(self, params: types.CodeActionParams) -> list[types.Command]:
         if params.context.only:  # the editor wants fixes
             return []
         effects = self._effects(params.text_document.uri, params.range.start)

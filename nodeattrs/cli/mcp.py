@@ -17,6 +17,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, STORE
 from nodeattrs.core.tree import meant
+from nodeattrs.errors import missing_extra
 from nodeattrs.reports.screen import Screen, first_of
 from nodeattrs.reports.values import on_one_line
 
@@ -62,8 +63,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     try:
         from mcp.server import MCPServer
     except ImportError:
-        from nodeattrs.errors import missing_extra
-
         raise missing_extra("mcp", "mcp", "a server of the model context protocol") from None
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations

@@ -17,6 +17,7 @@ from nodeattrs.cli.interrupts import raise_while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -140,7 +141,6 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Iterable[Any]) -> str:
     """The hint for an unknown word, on a line of its own; "" where nothing is near."""
-    from nodeattrs.core.tree import meant
 
     hint = meant(word, map(str, known))
     return f"\n  {hint}" if hint else ""

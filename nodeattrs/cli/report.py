@@ -11,13 +11,15 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.contract.arguments import AT, BUDGET, SETTINGS_FROM, SOURCES, STORE, UNREAD
+from nodeattrs.core.tree import Path
+from nodeattrs.core.unread import sentences
 from nodeattrs.dialects.common import sources_of, store_of
+from nodeattrs.disk import write_whole
 from nodeattrs.kinds import SAVED_NOTE
+from nodeattrs.project.config import RepositorySettings
+from nodeattrs.store import Store
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
-    from nodeattrs.project.config import RepositorySettings
-    from nodeattrs.store import Store
     from nodeattrs.web.rendering import SourceLinks
     from nodeattrs.web.report import NodeData
 
@@ -51,7 +53,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     raises: NodeNotFound, and then no file is written; OSError
     """
-    from nodeattrs.disk import write_whole
     from nodeattrs.web.report import report
 
     store, sensitive = store_of(settings_of(options))
@@ -65,7 +66,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 def _page(
     options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal
 ) -> NodeData:
-    from nodeattrs.core.unread import sentences
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History

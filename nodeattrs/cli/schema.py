@@ -7,6 +7,7 @@ import json
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.core.tree import meant
 from nodeattrs.errors import NotFound
 
 DESCRIPTION = """\
@@ -28,7 +29,6 @@ ARGUMENTS = (
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print a JSON schema, or without NAME the names of all; returns 0. raises: NotFound, with near misses"""
-    from nodeattrs.core.tree import meant
     from nodeattrs.reports import schemas
 
     names = schemas.names()

@@ -13,16 +13,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from nodeattrs import border
 from nodeattrs.codes import Code
 from nodeattrs.contract.caller import Caller
+from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.errors import BadValue, NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.core.unread import Unread
-    from nodeattrs.reports import Report, Screen
+from nodeattrs.reports import Report, Screen, StreamedReport
+from nodeattrs.reports.screen import cut, printable
 
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
@@ -64,7 +63,6 @@ class Terminal(Caller):
         unread: sources that were not read and may change the report; they are noted, and data gets `certain` and
                 `unread`. None: the report is no answer, and its data has no such fields
         """
-        from nodeattrs.reports import StreamedReport
 
         self.note_unread(unread or ())
         if self._form not in ("json", "yaml"):
@@ -88,7 +86,6 @@ class Terminal(Caller):
 
         data: a report; if it has `certain` and `unread`, these are combined with the noted sources. It is not changed
         """
-        from nodeattrs.core.unread import Unread, certainty
 
         more = certainty([*self.unread, *(Unread(path, border.REASON) for path in border.refused())])
         is_certain = more["certain"] and data.get("certain", True)
@@ -145,7 +142,6 @@ class Terminal(Caller):
 
     def remark(self, lines: Iterable[str]) -> None:
         """Write lines to stderr that are neither a warning nor an error; control characters are escaped."""
-        from nodeattrs.reports.screen import printable
 
         self.aside(printable(line) for line in lines)
 
@@ -163,8 +159,6 @@ class Terminal(Caller):
         The next output removes the line.
         """
         if sys.stderr.isatty():
-            from nodeattrs.reports.screen import cut, printable
-
             self._clear()
             self._progress = cut(printable(text), shutil.get_terminal_size().columns - 1)
             sys.stderr.write(self._progress)
@@ -236,7 +230,6 @@ class Terminal(Caller):
 
         A stream that is no terminal has no limit of width, unless COLUMNS is set.
         """
-        from nodeattrs.reports import Screen
 
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
         width = _NO_COLUMNS if is_wide else shutil.get_terminal_size().columns

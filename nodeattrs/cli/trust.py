@@ -8,6 +8,7 @@ import os
 from nodeattrs.border import held
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
+from nodeattrs.reports.screen import printable
 
 DESCRIPTION = """\
 Record that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
@@ -36,7 +37,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     A folder that is gone can be removed.
     """
     from nodeattrs.cli.border import root_of
-    from nodeattrs.reports.screen import printable
     from nodeattrs.trust import trust, trusted
 
     if options.list:

@@ -13,6 +13,7 @@ from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import BUDGET, SETTINGS_FROM, STORE
 from nodeattrs.dialects.common import store_of
 from nodeattrs.errors import NotFound
+from nodeattrs.project.config import RepositorySettings
 
 if TYPE_CHECKING:
     from nodeattrs.web.asking import ShownProject
@@ -82,7 +83,6 @@ def site(options: argparse.Namespace) -> ShownProject:
     """
     from nodeattrs.cli.asked import CommandRunner
     from nodeattrs.cli.report import source_of
-    from nodeattrs.project.config import RepositorySettings
     from nodeattrs.web.asking import ShownProject
 
     ask, store = CommandRunner(vars(options), options.run_code), store_of(settings_of(options))[0].describe()

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.cli.changing import CHANGING, answer, request_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.argument_values import path_of
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.tree import json_or_text
-
-if TYPE_CHECKING:
-    from nodeattrs.contract.request import Request
-    from nodeattrs.contract.sides import Side
 
 DESCRIPTION = """\
 Print the effects of a change that is not made yet, as `nodeattrs impact` does. The side before is the folder
@@ -58,7 +56,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     values = [_value(options, text) for text in options.set]
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
-        from nodeattrs.contract.sides import folder_side
         from nodeattrs.contract.written_sides import commit_side
         from nodeattrs.dialects import every
         from nodeattrs.verbs.what_if import side_after

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.contract.argument import Argument as Argument
 from nodeattrs.contract.caller import Caller, Through, one_by_one
+from nodeattrs.core.unread import Unread
 from nodeattrs.reports import Report, Screen
 
 if TYPE_CHECKING:  # only their names: --help reads this module, and asks nothing
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import Side
-    from nodeattrs.core.unread import Unread
     from nodeattrs.project.settings import Settings
     from nodeattrs.reports.findings import Finding
 

@@ -64,7 +64,6 @@ class Opened(ABC):
     request: facts, options and overrides of the question
     unread:  what could not be read, or must not run, and may change the last answer; `answer` sets it
     looks:   where the next answer notes what it reads of its subject; a verb sets it. None: nowhere
-    notes_looks: True: answers note all that they read of their subject, so that subjects may share answers
 
     The constructor reads nothing. A verb calls `is_there`, then `subjects`, then `answer` for each subject. Only these
     three must be written. `answer` raises NodeattrsError for an unknown subject. An instance may keep what it has read
@@ -89,10 +88,14 @@ class Opened(ABC):
 
     unread: Sequence[Unread] = ()
     looks: Looks | None = None
-    notes_looks: bool = False
 
     def __init__(self, side: Side, request: Request) -> None:
         self.side, self.request = side, request
+
+    @property
+    def notes_looks(self) -> bool:
+        """Whether answers note all that they read of their subject, so that subjects may share answers."""
+        return False
 
     @property
     def warnings(self) -> Sequence[object]:
@@ -122,7 +125,6 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
-        from nodeattrs.contract.answers import Setting  # traces and parsers, which a list of dialects does not need
         from nodeattrs.formats.documents import read
 
         try:

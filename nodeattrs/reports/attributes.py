@@ -7,17 +7,15 @@ rows are quick, also for a node with thousands of facts.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
+from nodeattrs.node.node import Node
 from nodeattrs.reports import Report
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.show import head
 from nodeattrs.reports.values import claimed, on_one_line, origin_data
-
-if TYPE_CHECKING:
-    from nodeattrs.node.node import Node
 
 _WIDEST = 60
 

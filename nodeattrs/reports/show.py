@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.node.documents import json_ready
+from nodeattrs.node.node import Node
+from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import computed, is_leaf, origin_data, scalar_text
-
-if TYPE_CHECKING:
-    from nodeattrs.node.node import Node
-    from nodeattrs.node.slot_tree import SlotTree
 
 OriginOf = Callable[[Path], Origin | None]
 

@@ -26,6 +26,25 @@ ALLOWED = {
     ("cli/manual.py", "argparse._SubParsersAction"): "",
     ("cli/options.py", "argparse._ActionsContainer"): "",
     ("cli/program.py", "argparse._SubParsersAction"): "",
+    ("cli/complete.py", "._actions"): "argparse has no public list of a parser's options, groups and commands",
+    ("cli/completion.py", "._actions"): "",
+    ("cli/completion.py", "._choices_actions"): "",
+    ("cli/help.py", "._group_actions"): "",
+    ("cli/manual.py", "._action_groups"): "",
+    ("cli/manual.py", "._choices_actions"): "",
+    ("cli/manual.py", "._group_actions"): "",
+    ("cli/program.py", "._actions"): "",
+    ("cli/program.py", "._option_string_actions"): "",
+    ("cli/help.py", "._action_max_length"): "argparse forgets that the commands are indented",
+    (
+        "cli/help.py",
+        "._format_args",
+    ): "argparse spells the value of an option nowhere else",
+    ("cli/help.py", "._get_default_metavar_for_optional"): "",
+    ("dialects/ansible/rendering.py", "._undefined_exception"): "the API page of Jinja documents this attribute",
+    ("dialects/ansible/rendering.py", "._undefined_name"): "the same page",
+    ("dialects/cloudinit/templates.py", "._undefined_name"): "",
+    ("dialects/ansible/rendering.py", "._undefined_message"): "Jinja has no public way to a message but to raise it",
     ("cli/program.py", "_typeshed.SupportsWrite"): "typeshed documents this module for type checkers",
 }
 """File and use -> the reason. An empty reason is that of the line above it."""
@@ -44,7 +63,10 @@ def is_private(name: str) -> bool:
 
 
 def private_uses(nodes: Nodes) -> Iterator[str]:
-    """The private modules, and private names of modules, of the standard library and of other libraries."""
+    """The private modules, and private names of modules, of the standard library and of other libraries.
+
+    Of other objects: all private attributes, as `._name`. `uses` leaves out those that the package defines.
+    """
     modules: dict[str, str] = {}
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -56,10 +78,30 @@ def private_uses(nodes: Nodes) -> Iterator[str]:
             continue
         yield from (name for name in names if not name.startswith("nodeattrs") and is_private(name))
     for node in nodes:
-        if isinstance(node, ast.Attribute) and is_private(node.attr) and isinstance(node.value, ast.Name):
-            used = f"{modules.get(node.value.id, 'nodeattrs')}.{node.attr}"
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in OF_NAMED_TUPLES:
+            owner = modules.get(node.value.id, "") if isinstance(node.value, ast.Name) else ""
+            used = f"{owner}.{node.attr}"
             if not used.startswith("nodeattrs") and used != "os._exit":  # which is public, in spite of its name
                 yield used
+
+
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
+"""Public, in spite of their names: a field of a NamedTuple cannot begin with "_"."""
+
+
+def defined_names(nodes: Nodes) -> Iterator[str]:
+    """The names of the functions, classes, variables and attributes that a file defines, each as `._name`.
+
+    An attribute that a file only changes, with `+=`, is not among them.
+    """
+    changed = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield f".{node.name}"
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield f".{node.id}"
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and id(node) not in changed:
+            yield f".{node.attr}"
 
 
 def changes_of_modules(nodes: Nodes) -> Iterator[str]:
@@ -67,6 +109,8 @@ def changes_of_modules(nodes: Nodes) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.Assign):
             yield from (f"{ast.unparse(one)} = ..." for one in node.targets if names_modules(one))
+        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
+            yield from ([ast.unparse(node)] if names_modules(node.target) else [])
         elif isinstance(node, ast.Delete):
             yield from ("del sys.modules[...]" for one in node.targets if names_modules(one))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
@@ -122,14 +166,20 @@ WITH_EXCEPTIONS: tuple[Check, ...] = (private_uses, changes_of_modules, code_obj
 
 @cache
 def uses() -> dict[Check, set[tuple[str, str]]]:
-    """What each check finds in the package: file and use. Each file is parsed and walked once."""
+    """What each check finds in the package: file and use. Each file is parsed once.
+
+    A private attribute of a library is not found if the package defines the same name somewhere.
+    """
+    own: set[str] = set()
     found: dict[Check, set[tuple[str, str]]] = {
         check: set() for check in (*WITH_EXCEPTIONS, own_constants, late_imports)
     }
     for file in sorted(ROOT.rglob("*.py")):
         nodes = nodes_of(file.read_text(encoding="utf-8"))
+        own.update(defined_names(nodes))
         for check, places in found.items():
             places.update((file.relative_to(ROOT).as_posix(), use) for use in check(nodes))
+    found[private_uses] = {(file, use) for file, use in found[private_uses] if use not in own}
     return found
 
 
@@ -170,6 +220,8 @@ def imported_modules(node: ast.AST) -> list[str]:
         ("from _thread import RLock", "_thread.RLock"),
         ("from re import _compiler", "re._compiler"),
         ("import sys as s\ns._xoptions", "sys._xoptions"),
+        ("parser._actions", "._actions"),
+        ("made().protocol._shutdown", "._shutdown"),
     ],
 )
 def test_a_private_use_is_found(text: str, use: str) -> None:
@@ -184,6 +236,9 @@ def test_a_private_use_is_found(text: str, use: str) -> None:
         "del sys.modules['re']",
         "sys.meta_path.insert(0, x)",
         "sys.modules['a'].b = 1",
+        "sys.modules['a'].b += 1",
+        "sys.modules['re']: object = x",
+        "sys.meta_path += [x]",
     ],
 )
 def test_a_change_of_how_modules_are_found_is_found(text: str) -> None:

@@ -245,7 +245,7 @@ class AnsibleHosts(InRepository):
     # --- what answers look at
 
     @property
-    def notes_looks(self) -> bool:  # type: ignore[override]
+    def notes_looks(self) -> bool:
         """Whether the answers are those outside of plays."""
         return self._asked is None
 

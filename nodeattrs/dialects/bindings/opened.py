@@ -97,7 +97,7 @@ class BindingKeys(WithFacts):
     # --- what answers look at
 
     @property
-    def notes_looks(self) -> bool:  # type: ignore[override]
+    def notes_looks(self) -> bool:
         """Whether everything that an answer reads of a node is noted. False with a store, which may give facts, too."""
         return not self.request.store
 

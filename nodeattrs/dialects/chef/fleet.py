@@ -19,8 +19,9 @@ from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from socket import gethostname
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.catalog import Catalog, Report
 from nodeattrs.codes import codes
 from nodeattrs.core.tree import checked_name
 from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
@@ -44,9 +45,6 @@ from nodeattrs.store.saved_nodes import SavedNode
 from nodeattrs.workers.batches import CHUNK, Workers, run_in_chunks
 from nodeattrs.workers.shipping import FACTS, REPOSITORY, PackedRepository, digest_of, pack_repository, unpacked_folder
 
-if TYPE_CHECKING:
-    from nodeattrs.catalog import Catalog, Report
-
 GIVEN_UP = 2 * CHUNK
 """After this number of nodes in a row that could not be loaded or saved, `resolve` raises FleetError."""
 
@@ -56,7 +54,7 @@ Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
 """A function from a node's name, its session or error, and its log to `NodeOutcome.collected`. It is called in the
 worker, so it and its result must be picklable."""
 
-Apply = Callable[[str, "Catalog"], "Report"]
+Apply = Callable[[str, Catalog], Report]
 """A function that applies the catalog of a node, and returns the report."""
 
 

@@ -227,7 +227,7 @@ class Nodes(WithFacts):
     # --- what answers look at
 
     @property
-    def notes_looks(self) -> bool:  # type: ignore[override]
+    def notes_looks(self) -> bool:
         """Whether looks are collected: not with a store, not for a file of facts of all nodes, not where Ruby runs."""
         request = self.request
         return not (request.store or request.ruby or self._fleet)

@@ -294,7 +294,7 @@ class HieraKeys(WithFacts):
     # --- what answers look at
 
     @property
-    def notes_looks(self) -> bool:  # type: ignore[override]
+    def notes_looks(self) -> bool:
         """Whether everything that an answer reads of a node is noted. False with a store, --ruby, or `hiera --enc`."""
         has_program = self._arguments is not None and self._arguments["enc"] is not None
         return not (has_program or self.request.store or self.request.ruby)

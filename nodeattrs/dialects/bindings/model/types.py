@@ -12,7 +12,7 @@ import types as python_types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, Union, get_args, get_origin
+from typing import Any, Protocol, Union, get_args, get_origin, runtime_checkable
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
@@ -207,9 +207,10 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
 
 
-def _is_protocol(of: Any) -> bool:
-    """Whether a class is a Protocol."""
-    return bool(getattr(of, "_is_protocol", False))
+def _is_protocol(of: type) -> bool:
+    """Whether a class is declared as a Protocol, of `typing` or of `typing_extensions`."""
+    named = ((base.__module__, base.__name__) for base in of.__bases__)
+    return any(one in (("typing", "Protocol"), ("typing_extensions", "Protocol")) for one in named)
 
 
 def is_abstract(of: type) -> bool:
@@ -225,16 +226,21 @@ def follows(kind: type, protocol: type) -> bool:
 @lru_cache(maxsize=1024)
 def _members(protocol: type) -> frozenset[str]:
     """The methods of a Protocol; its plain attributes, which a constructor may set, are not checked."""
-    bases = [base for base in protocol.__mro__ if _is_protocol(base) and base is not Protocol]
+    bases = [base for base in protocol.__mro__ if _is_protocol(base)]
     return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
 
 
+@runtime_checkable
 class _Empty(Protocol):
     pass
 
 
 _OF_EVERY_PROTOCOL = frozenset(
-    {*vars(_Empty), "__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"}
+    {
+        *vars(_Empty),
+        *("__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"),
+        *("__protocol_attrs__", "__non_callable_proto_members__"),  # of typing_extensions, and of Python 3.12
+    }
 )
 
 

@@ -22,7 +22,8 @@ from nodeattrs.core.unread import unresolved
 from nodeattrs.dialects.chef.commands.arguments import COOKBOOK_PATH, facts_of
 from nodeattrs.dialects.chef.commands.inputs import facts_place, own_facts, repository_of
 from nodeattrs.dialects.chef.opened import Nodes
-from nodeattrs.dialects.chef.run.session import wrong_machine_warnings_of
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.session import Session, wrong_machine_warnings, wrong_machine_warnings_of
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.kinds import NOT_LITERAL
@@ -40,8 +41,6 @@ from nodeattrs.store.search.doubts import NodesByValue
 
 if TYPE_CHECKING:
     from nodeattrs.dialects.chef.fleet import Fleet
-    from nodeattrs.dialects.chef.repository.repository import Repository
-    from nodeattrs.dialects.chef.run.session import Session
 
 _DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
@@ -248,7 +247,6 @@ def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
     """Returns (the cell of a run, its warnings); called in the worker."""
-    from nodeattrs.dialects.chef.run.session import wrong_machine_warnings
 
     if isinstance(session, NodeattrsError):
         return Cell(session), []

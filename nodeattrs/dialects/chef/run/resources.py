@@ -16,7 +16,7 @@ from functools import partial, update_wrapper
 from inspect import Parameter, signature
 from typing import Any
 
-from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, Refs, Resource, refs
+from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
 from nodeattrs.causes.program_reads import reads_of
 from nodeattrs.core.claim import Origin
@@ -271,7 +271,6 @@ class Resources:
         if timing:
             if timing not in ("delayed", "immediately", "immediate", "before"):
                 raise BadArgument(f"{word}: {timing!r} is no timing", hint="leave it out, or use `before=`")
-            from nodeattrs.catalog import RefreshComesLater
 
             self.catalog.warnings.append(
                 RefreshComesLater(

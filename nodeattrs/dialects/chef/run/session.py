@@ -15,9 +15,10 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs._version import VERSION
+from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.dialects.chef.facts import Facts
@@ -33,9 +34,6 @@ from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, sa
 from nodeattrs.store.engines.texts import is_same_form
 from nodeattrs.store.saved_nodes import SavedNode, load_saved, root_from
 from nodeattrs.store.search.word import search_word
-
-if TYPE_CHECKING:
-    from nodeattrs.catalog import Catalog, Report
 
 
 @dataclass(frozen=True)
