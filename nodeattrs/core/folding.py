@@ -467,10 +467,10 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result with an absent lower value under *policy*, as a last step. A handler of the policy may
-        change it.
+        """Put the result through *policy* once more, over an absent value, and record that as the last step.
 
-        Returns the result. If the folding is empty, no step is recorded, and the result is ABSENT.
+        Returns the new result. The policy decides what becomes of a value without a counterpart; its handler may change
+        the value, such as sort a list. An empty folding stays empty: no step is recorded, and the result is ABSENT.
         """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)

@@ -1,4 +1,4 @@
-"""One component of a node as its setter sees it: the attribute file's slot under the recipe's (rule 2).
+"""One component of a node as its setter sees it: the recipe's slot lies over the attribute file's slot.
 
 Chef keeps a component in one mutable tree. Here a component has two slots, and this module makes them behave as one
 tree. A recipe sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's
@@ -68,10 +68,11 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index. Nothing is created.
+    """The place one step below a place: in maps by key, in lists by index. Nothing is created.
 
-    If both slots have a map, the step goes into both. (ABSENT, ABSENT) if nothing is set there, below a scalar, and for
-    an index out of range.
+    Each slot gives the value that it has at the step, or ABSENT. If both have one, both are kept only if they are maps
+    that merge. Else the recipe's value hides the other one: (ABSENT, the recipe's value). (ABSENT, ABSENT) if neither
+    slot has the step, as below a scalar or for an index out of range.
     """
     file, recipe = place
     if recipe is not ABSENT:

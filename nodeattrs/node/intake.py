@@ -250,10 +250,10 @@ def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSO
 
 
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make a copy of *tree* the whole content of a slot, without history.
+    """Replace the content of a slot by a copy of *tree*. The old values do not come into the history.
 
-    Unknown layers of the slot are forgotten. Writers that were made before go on with a copy of the old content: what
-    they write no longer reaches the node.
+    Unknown layers of the slot are forgotten. Earlier writers of the slot, such as `node.default["a"]`, go on with a
+    copy of the old content. Their writes no longer reach the node.
     component: the component with the slot. If it has two slots, the attribute file's slot is replaced
     locator:   gives the origin of each value
     raises:    BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed

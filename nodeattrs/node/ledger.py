@@ -427,14 +427,20 @@ EVENTS = NEVER_SET | {"overwritten", "erased"}
 class Event(NamedTuple):
     """One entry of the history of a path in a slot: a value that was overwritten or erased, or was not set.
 
-    *Mark*: the number of a line that sets values; see `Ledger.marks`.
+    There are four kinds (`EVENTS`). A *mark* is the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS: "overwritten", "erased", "silent" or "kept out"
-    value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
-            entries
-    set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
-    by:     the mark of the line that overwrote or erased it, or set what a rule kept; 0 if that is not reported
-            ("silent")
+    "overwritten": the slot had *value*; the line *by* set another value. Also an empty map that was merged into a map:
+                   then *value* is {}, and the map of the line *by* stays
+    "erased":      the slot had *value*; the line *by* removed it
+    "silent":      the slot never had *value*: a line with `unless` found another value and set nothing. *by* is 0
+    "kept out":    the slot never had *value*: a rule for the path kept the value of the line *by*
+
+    what:   the kind
+    value:  the old value, or the value that was not set. It is shared and must not change. A map also has the marks of
+            its entries
+    set_by: the mark of the line that set *value* or wanted to; for some lists, one origin for each element. For a map:
+            the mark of the entries without a mark of their own
+    by:     the mark of the other line; 0 for "silent"
     """
 
     what: str

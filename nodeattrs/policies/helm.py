@@ -168,10 +168,11 @@ class HelmPolicy(NamedPolicy):
 
 
 def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
-    """The fold whose values a chart imports from its subcharts (import-values).
+    """A fold of the values of a chart and its subcharts. The chart takes the values that it imports from the result.
 
-    There are no values files in it, and null is a value like any other.
-    charts: at least one, each before its subcharts
+    Helm calls them import-values. Values files are not in this fold, and null is a value like any other. A chart
+    overrides the values of its subcharts. The values of a subchart are at its path.
+    charts: at least one, each before its subcharts; the first one imports
     """
     held: Layer | Fold = Layer({}, _NO_FILES)
     above: list[tuple[Path, Layer]] = []

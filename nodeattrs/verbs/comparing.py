@@ -57,11 +57,11 @@ class _FailedValue:
 class Value(NamedTuple):
     """A value of one side as plain data, without methods. It can be pickled. `value_of` makes it.
 
-    data:      as JSON has it, with {SECRET: "withheld"} for secrets. If the value could not be computed, the error's
-               text. None if the value is not set
-    is_there:  whether the value is set
-    is_secret: whether there is a secret in it
-    is_failed: whether it could not be computed
+    data:      the value as JSON has it, with {SECRET: "withheld"} for secrets. For a failed value: the text of the
+               error. None for a value that is not set
+    is_there:  False for a value that is not set; True for null and for a failed value
+    is_secret: whether the value is a secret or contains one
+    is_failed: whether the value failed: it could not be computed. False for a map in which only an entry failed
     """
 
     data: Any = None

@@ -442,12 +442,15 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A new run-list: first all items, then the included classes as recipes. A recipe that is listed already is not
-    added.
+    """A new run-list: first all items of *run_list*, then the included classes as recipes.
 
-    The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
+    A class whose recipe is an item already is not added. The class `apache::vhost` is the recipe `apache::vhost`.
+    `apache`, `apache::default` and `apache@1.2.3` are one recipe. Roles are not expanded: a recipe that only a role
+    names is added. Items are not checked.
+    raises: UnknownLayer, as `Injector.classes`
     """
     listed = list(run_list)
-    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
+    bare = [item.removeprefix("recipe[").removesuffix("]").partition("@")[0] for item in listed]
+    known = {name.removesuffix("::default") for name in bare}
     more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
     return [*listed, *more]

@@ -102,10 +102,10 @@ _REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
 def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
-    """A copy of a folding for a trace of *path*, with more steps: one for each earlier value of a repeated key.
+    """A copy of a folding in which a trace of *path* also finds the earlier values of keys that a text has twice.
 
-    A repeated key is written twice in one text. Only keys on the way to *path* count. Without such a key, the folding
-    itself is returned. The result of the folding stays as it is.
+    The last value of such a key counts; the copy adds each earlier value to the part of its text. Only keys on *path*
+    are looked at. If none of them is written twice, the folding itself is returned. The result stays the same.
 
     locator: called with the number of a part, returns its locator
     cost:    one look at each part, and one parse of each text that sets something at the first step of *path*

@@ -76,11 +76,11 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """A part of a value that was not decrypted. `unread` gives it as an unread place.
+    """A part of a value that was not decrypted. `unread` gives an `Unread` of the part, for reports of what is unknown.
 
-    key:     the key and the path of the part below it, as one dotted text: "db.password"
-    reason:  why it stays encrypted
-    origins: the lines that set the part, the strongest first
+    key:     the key, then the path of the part in its value, as one dotted text: "db.password"
+    reason:  why the part stays encrypted
+    origins: the lines that set the part, the strongest first; () if they are not known
     """
 
     key: str
@@ -89,7 +89,7 @@ class Kept(NamedTuple):
 
     @property
     def unread(self) -> Unread:
-        """The part as an unread place, which names the lines that set it."""
+        """An `Unread` with the path of the part, the reason, and all lines that set the part."""
         return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
 
 

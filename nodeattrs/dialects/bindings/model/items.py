@@ -135,7 +135,7 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(FlaggedItem):
-    """An item that binds a key of a lower position again, with the producer that the key has there.
+    """An item that takes the producer of a key at a lower position, and binds a key to it at its own position.
 
     verb:   "alias" (the key gets a second name), "renamed" (the key is moved to another name), or "rebind" (the key is
             bound again at the position of this item)
