@@ -57,12 +57,12 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Fills the slots of one node at the start of a run. It keeps nothing itself.
+    """Fills the slots of one node at the start of a run.
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
     `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
     gives. `keep_saved`, `set_environment`, `set_roles` and, by default, `merge_facts` replace the content of their
-    slots; the others add to it. `merge_facts` raises BadArgument for facts without `platform`.
+    slots; the other methods add to the content. `merge_facts` raises BadArgument for facts without `platform`.
     `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json` does.
     `set_automatic` sets facts that the run itself knows, and `merge_automatic` deep merges facts.
     source: docs/merging.md, "A run"

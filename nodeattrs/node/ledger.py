@@ -200,7 +200,7 @@ class Ledger(dict[Any, Any]):
         return computed(data, path) if evaluate and deferred else data
 
     def unsettled_keys(self) -> list[Any]:
-        """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""
+        """The top-level keys of facts with another object than in `settled`: a snapshot must copy their values."""
         return [key for key, value in self.trees[15].items() if value is not self.settled.get(key, ABSENT)]
 
     # Writing
@@ -238,7 +238,7 @@ class Ledger(dict[Any, Any]):
 
         path: at least one step, all in maps; an element of a list is removed by `put` of the whole list. To empty a
               slot, call `replace`
-        mark: of the line that removes it; 0: not known
+        mark: the mark of the line that removes the value; 0: not known
         """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
@@ -255,7 +255,7 @@ class Ledger(dict[Any, Any]):
             self.serial += 1
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
-        """Make *tree* the whole content of a slot.
+        """Replace the content of a slot by *tree*.
 
         tree:     not copied, so the caller must not change it; secrets in it are wrapped
         mark:     of the line that sets it; 0: not known
@@ -393,10 +393,10 @@ class Ledger(dict[Any, Any]):
     # Provenance
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
-        """The origin of the value that a slot has at *path*, and its mark; of the map above where *path* is not set.
+        """(origin, mark) of the value that a slot has at *path*. If *path* is not set: of the nearest map above.
 
-        For a list it is the origin of its last change. For an element that several merged lists have, it is the origin
-        in the first of these lists.
+        A list has the origin of its last change. An element that several merged lists have, has the origin from the
+        first of these lists.
         cost: the depth of the path
         """
         tree = self.trees[slot]

@@ -52,12 +52,12 @@ _VALUES = Policy("helm, among values files", *ACROSS.lines)
 class ChartValues:
     """The values of one chart or subchart of a release.
 
-    path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
+    path:  the place of the values in the release, such as ("db",) for a subchart; () for the chart that is installed
     layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
     laid:  the layer with its values moved below *path*; a subchart without `global` gets an empty map there. An unknown
            layer is unchanged
-    is_joined: whether the chart names subcharts as dependencies. Helm then merges their values into its own first, and
-           the layer has the nulls of that merge
+    is_joined: whether the chart names subcharts as dependencies. Helm then first merges the values of the subcharts
+           into the values of the chart, and the layer has the nulls of this merge
     """
 
     path: Path

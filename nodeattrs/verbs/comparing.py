@@ -151,7 +151,7 @@ class Job(NamedTuple):
     `opened` opens the dialect on one side; `before` and `after` are the two sides.
     dialect:  the name of the dialect
     hunks:    the places in which the two sides differ
-    request:  the options for each subject. A what-if in it counts on the side after only
+    request:  the options for each subject. A what-if in the request counts only on the side after
     settings: the changed lines whose effects are looked for
     """
 
@@ -184,7 +184,7 @@ class Job(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The argument of `compared` that all subjects of a job share; small, since each batch of names is sent with it.
+    """The argument of `compared` that all subjects of a job share. It is small: each batch of names is sent with one.
 
     file:    the file with the pickled job; it is read once in each process
     noting:  True: the files that are read are noted, and the side after is left out where the change touches none

@@ -85,7 +85,10 @@ class Role:
     is_public: bool = True
 
     def with_dependencies(self) -> Iterator[Role]:
-        """Yield the roles that it depends on, each before those that need it, then itself. A role may come twice."""
+        """Yield the roles that this role depends on, each before the roles that need it, then the role.
+
+        A role may come twice.
+        """
         for role in self.dependencies:
             yield from role.with_dependencies()
         yield self
@@ -126,8 +129,10 @@ class Role:
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
-        """A copy of the role for its handlers. In it, `vars` of the tasks that include its parents count like `vars` of
-        entries.
+        """A copy of the role for its handlers.
+
+        Handlers also see the `vars` of tasks that include a parent of the role: in the copy they count as `vars` of the
+        parent's entry.
         """
         return replace(
             self, parents=tuple(replace(one, entry=[*one.entry, *one.include_variables]) for one in self.parents)

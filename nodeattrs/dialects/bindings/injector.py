@@ -203,7 +203,7 @@ class Injector:
 
     @property
     def resolution(self) -> Resolution:
-        """The declarations in effect, the one that decides each key, faults and warnings."""
+        """What is known before anything is injected: which declaration decides each key, faults and warnings."""
         return self._maker.resolution
 
     def keys(self) -> list[Key]:
@@ -227,7 +227,9 @@ class Injector:
         return explained(self._maker, self._asked(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """The explanation of the value of a key. The key is injected for it; an error stands in its `problem`."""
+        """The explanation of the value of a key. To explain a key, it is injected. An error of the injection is not
+        raised: the field `problem` of the explanation has it.
+        """
         return explain(self._maker, self._asked(key, type))
 
     def graph(self) -> Graph:

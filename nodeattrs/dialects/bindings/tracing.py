@@ -268,8 +268,7 @@ def title_of(maker: ValueMaker, one: Declaration) -> str:
 
 
 def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
-    """The account of the declarations of a key, and of unread sets that may declare it. Without any of them it is
-    empty.
+    """The account of a key: its declarations, and the unread sets that may declare it. Empty if it has neither.
 
     value: the injected value, which is shown for the declaration that gave it; ABSENT if the injection failed
     """

@@ -25,7 +25,7 @@ from nodeattrs.formats.places import Mark, Text
 class Earlier(NamedTuple):
     """The first step of a path to an earlier value of a key that the text writes twice.
 
-    depth: the index of that key in the rest of the path
+    depth: the index of the repeated key in the path after this step
     turn:  the number of the earlier value, from 0 for the first in the text
     """
 
@@ -67,8 +67,7 @@ class YamlLocator:
     def at(self, path: Path) -> Origin:
         """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: its first step may be an `Earlier` from `earlier`: then it is the place of the earlier value of that key,
-              or of a value in it
+        path: for an earlier value of a repeated key, its first step is an `Earlier` that `earlier` returned
         """
         mark = self._root
         if mark is None:

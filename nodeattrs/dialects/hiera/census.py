@@ -63,7 +63,7 @@ def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str,
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
-    Keys that no such level might change are left out. The key "" has the levels that may set further keys.
+    A key whose value no unread level might change is left out. The key "" has the levels that may set further keys.
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}

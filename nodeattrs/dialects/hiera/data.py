@@ -324,9 +324,9 @@ class DataFile(DataSource):
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
-        """The earlier values of a key that is written more than once, the last one first; () for none.
+        """The earlier values of a key that the file has more than once, the last one first; () for another key.
 
-        cost: parses the file once more, for such a key
+        cost: for a key with earlier values, one more parse of the file
         """
         if key not in self._twice:
             return ()

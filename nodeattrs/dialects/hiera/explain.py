@@ -146,8 +146,8 @@ class Recorder(LookupCall):
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         """The strategy of a lookup, as `LookupCall.strategy` returns it. Sets `chosen_by`, `option` and `is_secret`.
 
-        merge:  the strategy that the call names; None for none
-        option: (name, options) of the entry in lookup_options for the key; None for none
+        merge:  the strategy that the call names; None: the call names no strategy
+        option: (name, options) of the entry in lookup_options for the key; None: no entry is for the key
         """
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:

@@ -418,7 +418,7 @@ class Store(ABC):
         """Load the latest revision of a node, change it and save it, in one transaction; returns the new revision.
 
         Other saves of the node wait meanwhile. Nothing is saved if *change* raises an error.
-        change: called with the saved node; returns the one to save. It may not use the store
+        change: called with the saved node; returns the node to save. It may not use the store
         raises: NodeNotFound; BadValue; errors of *change*; BadArgument, if it does not return a Saved of this node
         """
         checked_name(name, "node")
