@@ -227,8 +227,9 @@ class Injector:
         return explained(self._maker, self._asked(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """The explanation of the value of a key. To explain a key, it is injected. An error of the injection is not
-        raised: the field `problem` of the explanation has it.
+        """The explanation of the value of a key. The key is injected for this.
+
+        An error of the injection becomes the field `problem` of the explanation.
         """
         return explain(self._maker, self._asked(key, type))
 
