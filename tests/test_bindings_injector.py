@@ -990,6 +990,13 @@ class TestJoins:
             "recipe[base::default]", "role[web]", "recipe[apache]", "recipe[ntp::client]",
         ]  # fmt: skip
 
+    def test_a_recipe_with_a_version_is_listed_already(self):
+        one = Bindings("x")
+        one.include("apache", "ntp::client", "base")
+
+        listed = ["recipe[apache@1.2]", "ntp::client@2.0.1", "recipe[base::default@3.0]"]
+        assert extended_run_list(Injector([[one]]), listed) == listed
+
     def test_other_sources_are_producers(self):
         """Anything that can be called: a look-up, a node's attributes."""
         node = {"apache": {"port": 8080}}

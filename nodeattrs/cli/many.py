@@ -50,14 +50,15 @@ def go_through(
 ) -> int:
     """Pass each outcome of many nodes to *take*, with a progress bar, until Ctrl-C; returns the number taken.
 
-    Ctrl-C raises nothing, also a second one: the remaining outcomes are not taken. A warning is printed if several
-    processes are wanted and cannot be started here.
+    Ctrl-C raises nothing, not even a second one: the remaining outcomes are not taken. Errors of *outcomes* and *take*
+    are raised. A warning is printed if several processes are wanted and cannot be started here.
     count:    the number of all nodes; for one node there is no progress bar
     outcomes: called with a function "is stopping", it yields outcomes, each with a `name`. It should end once
               "is stopping" returns True
     take:     called with each outcome
-    stopping: the function "is stopping"; Ctrl-C then ends the loop at once. None: a function that returns True after
-              the first Ctrl-C
+    stopping: the function "is stopping", from a caller that handles Ctrl-C itself. A KeyboardInterrupt ends the loop at
+              once. None: `stoppable` gives the function. After the first Ctrl-C it returns True; a second one ends the
+              loop at once
     jobs:     the number of processes, for the warning alone; None: as many as for a fleet
     """
     _warn_without_processes(terminal, count, jobs)

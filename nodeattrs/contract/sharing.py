@@ -234,14 +234,15 @@ def shared_answers(
 ) -> SampledAnswers[_Answer]:
     """The answers of subjects of one side, in the order of *names*, and how many of them were shared.
 
-    Subjects with equal values in all that was read share one answer. Some of them are computed nevertheless, and
-    compared. If one differs, each subject of its group is computed.
+    Subjects share one answer if they have equal values for everything that its computation read. Some of these
+    subjects are computed nevertheless, and compared. If one differs, each subject of its group is computed.
     opened:  the dialect, opened on the side
     names:   the subjects
     compute: called with a subject, it returns its answer, in this process
-    content: called with an answer, it returns the value to compare. An answer whose value has the subject's name in a
-             text is not shared
+    content: called with an answer, it returns the value to compare. If the subject's name is a word in the repr of this
+             value, the answer is not shared
     is_off:  True: no answer is shared, each subject is computed
+    raises:  the errors of *compute*; no answers then
     """
     if is_off:
         return SampledAnswers({name: compute(name) for name in names}, 0, 0, 0, 0)

@@ -20,8 +20,9 @@ from nodeattrs.errors import NodeattrsError
 class Answer(Protocol):
     """The protocol of an answer: a value, and where each part of it was set. `Node` and `Folded` implement it.
 
-    A path that is not set has the origins () and a trace without claims. `to_dict` gives data for JSON. The methods
-    raise BadArgument for a path that is not spelled right. `isinstance` only checks that the names exist.
+    `value` is the value of the whole answer, such as the merged tree; ABSENT without a value. `origins` and `trace`
+    take a path in it: a path that is not set has the origins () and a trace without claims. Both raise BadArgument for
+    a path that is not spelled right. `to_dict` gives data for JSON. `isinstance` only checks that the names exist.
 
     >>> from nodeattrs import fold
     >>> isinstance(fold([{"a": 1}]), Answer)

@@ -140,7 +140,7 @@ def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
 def decisions(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Iterator[Decision]:
     """Yield a `Decision` for each place where two parts meet, in the order of the upper part's keys. Nothing is merged.
 
-    Keys that only the upper part has are included; those that only the lower one has are not. No handler is called.
+    Keys that only the upper part has are included, and keys that only the lower part has are not. No handler is called.
     Two empty maps give nothing.
     path: put in front of each decision's path
     cost: one visit for each key of the upper part's maps that meet maps
@@ -223,7 +223,7 @@ class _Below:
         self._value = _maps_above(policy, part.value, part.origins, self._value)
 
     def result(self) -> Part:
-        """The result. cost: that of all parts"""
+        """The result of all parts so far. cost: grows with the size of all parts"""
         return Part(*_settled(self._value))
 
 
@@ -467,10 +467,10 @@ class Folding:
         return result
 
     def finish(self, policy: Policy) -> Part:
-        """Merge the result with an absent lower value under *policy*, as a last step. A handler of the policy may
-        change it.
+        """Put the result through *policy* once more, over an absent value, and record that as the last step.
 
-        Returns the result. If the folding is empty, no step is recorded, and the result is ABSENT.
+        Returns the new result. The policy decides what becomes of a value without a counterpart; its handler may change
+        the value, such as sort a list. An empty folding stays empty: no step is recorded, and the result is ABSENT.
         """
         if self.laid:
             self.result = meet(policy, NOTHING, self.result)
@@ -483,10 +483,10 @@ class Folding:
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
 
     def results(self) -> Iterator[Part]:
-        """Yield `start` and then the result after each step, computed again; one more result than there are steps.
+        """Yield `start`, then the result after each step, computed again. ABSENT comes first without `start`.
 
-        A result is valid until the next one: its maps are changed then.
-        cost: the cost of merging the parts, and a copy of the lists that are joined
+        A result is valid until the next one is read: then its maps change.
+        cost: merging all parts again, and a copy of each list that is joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         again._created = InPlace(lists=False)

@@ -153,9 +153,10 @@ def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
 
 
 def revealed(value: Any) -> Any:
-    """A copy of *value* with the plain value of each `MarkedSecret`; *value* itself without any. Other secrets stay.
+    """A copy of *value* in which each `MarkedSecret` is replaced by its plain value. Other secrets stay wrapped.
 
-    Only maps and lists that contain one are copied. cost: one visit of the whole value
+    Only maps and lists that contain a MarkedSecret are copied. Without one, *value* itself is returned.
+    cost: one visit of the whole value
     """
     if type(value) is MarkedSecret:
         return value.unwrap()

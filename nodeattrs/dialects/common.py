@@ -101,9 +101,9 @@ class WithFacts(InRepository):
     `enc` maps each node to its entry in the classifier's file, which an option names. `store` has the saved nodes, or
     is None. Both are read at their first use and kept. `known` gives the names of all nodes in a file of facts, the
     classifier's file or the store; `described` gives the nodes with a file in nodes/. `node_facts` gives the facts of
-    one node, and `facts_file` the file that has them. `environment_of` gives its environment. `own` gives what decides
-    its facts, to compare two sides. `revisions` maps each saved node to the number of its last run. `read_once` keeps
-    the last file of facts for all objects.
+    one node, and `facts_file` the file that has them. `environment_of` gives its environment. `own` gives the
+    data that decides the facts of a node, to compare two sides. `revisions` maps each saved node to the number of its
+    last run. `read_once` keeps the last file of facts for all objects.
     """
 
     @cached_property
@@ -189,9 +189,11 @@ class WithFacts(InRepository):
         return NodeFacts({}) if file is None else self.read_once(file, node_at)
 
     def own(self, name: str) -> Any:
-        """What decides the facts of one node alone, as a value that can be compared between two sides.
+        """Returns (marks, facts, entry): the data that decides the facts of one node. Compare it between two sides.
 
-        It has the marks of its own file of facts, its facts in a file for all nodes, and its classifier entry.
+        *marks* is a list with a mark of each file that may have the facts of this node alone; equal marks mean equal
+        content. *facts* are the node's facts in a file that has the facts of all nodes, or None. *entry* is the node's
+        entry in the classifier's file, or None. Facts of the store do not count.
         """
         place, marks = self._facts_place, []
         if self._is_folder_of_facts:

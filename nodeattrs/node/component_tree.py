@@ -1,4 +1,4 @@
-"""One component of a node as its setter sees it: the attribute file's slot under the recipe's (rule 2).
+"""One component of a node as its setter sees it: the recipe's slot lies over the attribute file's slot.
 
 Chef keeps a component in one mutable tree. Here a component has two slots, and this module makes them behave as one
 tree. A recipe sees the attribute file's tree under its own. A map that a recipe assigns hides the attribute file's
@@ -68,10 +68,11 @@ def part_to_merge(place: Place) -> Any:
 
 
 def step_down(place: Place, step: Any) -> Place:
-    """The place one step below: a map's entry by key, a list's by index. Nothing is created.
+    """The place one step below a place: in maps by key, in lists by index. Nothing is created.
 
-    If both slots have a map, the step goes into both. (ABSENT, ABSENT) if nothing is set there, below a scalar, and for
-    an index out of range.
+    Each slot gives the value that it has at the step, or ABSENT. If both have one, both are kept only if they are maps
+    that merge. Else the recipe's value hides the other one: (ABSENT, the recipe's value). (ABSENT, ABSENT) if neither
+    slot has the step, as below a scalar or for an index out of range.
     """
     file, recipe = place
     if recipe is not ABSENT:
@@ -91,12 +92,12 @@ def steps_down(place: Place, steps: Path) -> Place:
 
 
 class Detached:
-    """A map or list that was replaced or deleted, for writers that were made before and still refer to it.
+    """A map or list that was replaced or deleted. Earlier writers still refer to it, such as `node.default["a"]`.
 
-    As in Chef, these writers keep the old content to themselves: `own_tree` is where they read and write from then on.
+    As in Chef, earlier writers go on with the old content. They read and write it in `own_tree`, not in the node.
 
-    serial: the ledger's serial when it was replaced; a writer with this serial or a lower one was made before
-    place:  its content at that time
+    serial: the ledger's serial at the replacement; a writer with this serial or a lower one is an earlier one
+    place:  the content at the replacement
     """
 
     __slots__ = ("_own_tree", "place", "serial")
@@ -107,9 +108,9 @@ class Detached:
         self._own_tree: ComponentTree | None = None
 
     def own_tree(self) -> tuple[ComponentTree, Path]:
-        """Returns (tree, path): a tree of its own with a copy of the old content, and the content's path in it.
+        """Returns (tree, path): a separate tree with a copy of the old content, and the path of the content in it.
 
-        It is made at the first call; all writers of this container share it. Nothing in it reaches the node.
+        The tree is made at the first call, and all earlier writers share it. Changes of the tree do not reach the node.
         """
         if self._own_tree is None:
             self._own_tree = ComponentTree(Ledger(provenance=False, root=str), component("automatic"))
@@ -484,7 +485,7 @@ class ComponentTree:
     def detach(self, path: Path = ()) -> None:
         """Note that the container at *path*, of both slots, is about to be replaced. The trees are not changed.
 
-        Writers that refer to it will keep the old content to themselves. Call it before the container is replaced.
+        Earlier writers then go on with a copy of the old content. Call this method before the replacement.
         """
         file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = joined_place(file, recipe) if self._has_two_slots else (ABSENT, file)

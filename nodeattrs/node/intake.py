@@ -57,12 +57,12 @@ class EnvironmentLike(Protocol):
 
 
 class Intake:
-    """Fills the slots of one node at the start of a run. It keeps nothing itself.
+    """Fills the slots of one node at the start of a run.
 
     A run calls `keep_saved`, `merge_normal`, `merge_json` and `merge_facts` in this order, then `set_environment` and
     `set_roles`. A method for which the run has no values is not called. Data is copied, with the origins that a locator
     gives. `keep_saved`, `set_environment`, `set_roles` and, by default, `merge_facts` replace the content of their
-    slots; the others add to it. `merge_facts` raises BadArgument for facts without `platform`.
+    slots; the other methods add to the content. `merge_facts` raises BadArgument for facts without `platform`.
     `empty_levels` empties default and override first. `ensure_tags` makes normal `tags` a list, as `merge_json` does.
     `set_automatic` sets facts that the run itself knows, and `merge_automatic` deep merges facts.
     source: docs/merging.md, "A run"
@@ -250,10 +250,10 @@ def split_node_fields(json_attributes: Mapping[Any, Any], locator: Locator = JSO
 
 
 def replace_slot(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Make a copy of *tree* the whole content of a slot, without history.
+    """Replace the content of a slot by a copy of *tree*. The old values do not come into the history.
 
-    Unknown layers of the slot are forgotten. Writers that were made before go on with a copy of the old content: what
-    they write no longer reaches the node.
+    Unknown layers of the slot are forgotten. Earlier writers of the slot, such as `node.default["a"]`, go on with a
+    copy of the old content. Their writes no longer reach the node.
     component: the component with the slot. If it has two slots, the attribute file's slot is replaced
     locator:   gives the origin of each value
     raises:    BadKey, BadValue, TooDeep, for a tree that no slot can hold; then the slot is not changed

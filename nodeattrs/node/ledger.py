@@ -200,7 +200,7 @@ class Ledger(dict[Any, Any]):
         return computed(data, path) if evaluate and deferred else data
 
     def unsettled_keys(self) -> list[Any]:
-        """The top-level keys of facts that were copied, or written since: those whose values are not in `settled`."""
+        """The top-level keys of facts with another object than in `settled`: a snapshot must copy their values."""
         return [key for key, value in self.trees[15].items() if value is not self.settled.get(key, ABSENT)]
 
     # Writing
@@ -238,7 +238,7 @@ class Ledger(dict[Any, Any]):
 
         path: at least one step, all in maps; an element of a list is removed by `put` of the whole list. To empty a
               slot, call `replace`
-        mark: of the line that removes it; 0: not known
+        mark: the mark of the line that removes the value; 0: not known
         """
         key = path[-1]
         if dig(self.trees[slot], path) is ABSENT:
@@ -255,7 +255,7 @@ class Ledger(dict[Any, Any]):
             self.serial += 1
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
-        """Make *tree* the whole content of a slot.
+        """Replace the content of a slot by *tree*.
 
         tree:     not copied, so the caller must not change it; secrets in it are wrapped
         mark:     of the line that sets it; 0: not known
@@ -393,10 +393,10 @@ class Ledger(dict[Any, Any]):
     # Provenance
 
     def origin(self, slot: int, path: Path) -> tuple[Origin, Mark]:
-        """The origin of the value that a slot has at *path*, and its mark; of the map above where *path* is not set.
+        """(origin, mark) of the value that a slot has at *path*. If *path* is not set: of the nearest map above.
 
-        For a list it is the origin of its last change. For an element that several merged lists have, it is the origin
-        in the first of these lists.
+        A list has the origin of its last change. An element that several merged lists have, has the origin from the
+        first of these lists.
         cost: the depth of the path
         """
         tree = self.trees[slot]
@@ -427,14 +427,20 @@ EVENTS = NEVER_SET | {"overwritten", "erased"}
 class Event(NamedTuple):
     """One entry of the history of a path in a slot: a value that was overwritten or erased, or was not set.
 
-    *Mark*: the number of a line that sets values; see `Ledger.marks`.
+    There are four kinds (`EVENTS`). A *mark* is the number of a line that sets values; see `Ledger.marks`.
 
-    what:   one of EVENTS: "overwritten", "erased", "silent" or "kept out"
-    value:  the old value, or the value that was not set; it is shared and must not change. A map has the marks of its
-            entries
-    set_by: the origin of that value. For a map: the mark of those entries that have no mark of their own
-    by:     the mark of the line that overwrote or erased it, or set what a rule kept; 0 if that is not reported
-            ("silent")
+    "overwritten": the slot had *value*; the line *by* set another value. Also an empty map that was merged into a map:
+                   then *value* is {}, and the map of the line *by* stays
+    "erased":      the slot had *value*; the line *by* removed it
+    "silent":      the slot never had *value*: a line with `unless` found another value and set nothing. *by* is 0
+    "kept out":    the slot never had *value*: a rule for the path kept the value of the line *by*
+
+    what:   the kind
+    value:  the old value, or the value that was not set. It is shared and must not change. A map also has the marks of
+            its entries
+    set_by: the mark of the line that set *value* or wanted to; for some lists, one origin for each element. For a map:
+            the mark of the entries without a mark of their own
+    by:     the mark of the other line; 0 for "silent"
     """
 
     what: str

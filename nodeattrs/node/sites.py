@@ -336,11 +336,11 @@ class SavedSite(ExpressionSite):
 
 
 class SavedDocument(NamedTuple):
-    """A document that a call of a saved run has read. It has no content.
+    """Names a document that a call of a run has read, for the saved run. It does not have the document's content.
 
     source: the version of its file
-    kind, name: for origins of its values
-    under:  the path in the document of the part that was read; () for all of it
+    kind, name: kind and name of the origins of its values
+    under:  the path of the part that was read, in the document; () for the whole document
     """
 
     source: FileVersion

@@ -134,8 +134,10 @@ def lazy(compute: Callable[[], Any]) -> Deferred:
 
 
 class Withheld:
-    """The value at a path whose secret a document left out. Reading the path calls `read`, which raises
-    ValueWithheld."""
+    """Takes the place of a secret that a saved document does not contain. Reading its path raises ValueWithheld.
+
+    The views of a node call `read` for that. The object has no content.
+    """
 
     __slots__ = ()
 

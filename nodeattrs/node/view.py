@@ -322,8 +322,10 @@ class MapView(_View, Mapping[Any, Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """An independent copy as `to_dict` makes it, but deferred values are not computed unless *evaluate* is True.
+        """An independent copy as dicts, lists and scalars. A Sensitive in it stays wrapped.
 
+        evaluate: False: deferred and withheld values are in the copy as they are. True: deferred values are computed
+        raises:   with *evaluate*, ValueWithheld for a withheld value, and the errors of a deferred one
         Code that stores views of any kind calls this method.
         """
         cache = self._cache

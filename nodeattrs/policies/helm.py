@@ -52,12 +52,12 @@ _VALUES = Policy("helm, among values files", *ACROSS.lines)
 class ChartValues:
     """The values of one chart or subchart of a release.
 
-    path:  the keys below which the release has them, such as ("db",) for a subchart; () for the chart that is installed
+    path:  the place of the values in the release, such as ("db",) for a subchart; () for the chart that is installed
     layer: the values.yaml of the chart, where the paths begin at its own root; or an unknown layer
     laid:  the layer with its values moved below *path*; a subchart without `global` gets an empty map there. An unknown
            layer is unchanged
-    is_joined: whether the chart names subcharts as dependencies. Helm then merges their values into its own first, and
-           the layer has the nulls of that merge
+    is_joined: whether the chart names subcharts as dependencies. Helm then first merges the values of the subcharts
+           into the values of the chart, and the layer has the nulls of this merge
     """
 
     path: Path
@@ -168,10 +168,11 @@ class HelmPolicy(NamedPolicy):
 
 
 def plan_of_imports(charts: Sequence[ChartValues]) -> Fold:
-    """The fold whose values a chart imports from its subcharts (import-values).
+    """A fold of the values of a chart and its subcharts. The chart takes the values that it imports from the result.
 
-    There are no values files in it, and null is a value like any other.
-    charts: at least one, each before its subcharts
+    Helm calls them import-values. Values files are not in this fold, and null is a value like any other. A chart
+    overrides the values of its subcharts. The values of a subchart are at its path.
+    charts: at least one, each before its subcharts; the first one imports
     """
     held: Layer | Fold = Layer({}, _NO_FILES)
     above: list[tuple[Path, Layer]] = []

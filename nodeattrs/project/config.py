@@ -255,7 +255,7 @@ class Config(NamedTuple):
     store:       the place of saved nodes, or None
     environment: the environment of nodes that name none, or None
     hiera:       the hiera.yaml, or a folder with one, for lookups of recipes; or None
-    bindings:    the folder of the site of bindings that recipes inject from, or None
+    bindings:    the folder with the bindings that recipes inject from (their site), or None
     binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
     binding_providers: scheme -> the provider of its sets, in the same form
     merge:       merge policies for some paths

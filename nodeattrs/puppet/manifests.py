@@ -49,8 +49,10 @@ class PuppetClass(NamedTuple):
 
 
 def classes_in(text: str) -> Iterator[PuppetClass]:
-    """Yield the classes that a manifest declares, in order, nested ones too; nothing where there are none.
+    """Yield the classes that a manifest defines, in order; nothing where there are none.
 
+    A nested class comes after the outer one, with its name as written. A resource `class { "x" }` defines no class. A
+    broken text raises nothing: the classes that were found are yielded.
     cost: one pass over the text
 
     >>> [one.parameters for one in classes_in("class a::b (String $x = ')', Array[Integer] $y) { $z = 1 }")]

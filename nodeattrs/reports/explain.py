@@ -305,7 +305,10 @@ def _ways(ways: Iterable[str], screen: Screen) -> Iterator[str]:
 
 
 def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
-    """Yield the heading "because of", then a line for each cause with its place; on a narrow screen two lines."""
+    """Yield the heading "because of", then one line for each cause: its text and its place.
+
+    On a narrow screen a cause has more lines: its text, then its place. Without causes only the heading comes.
+    """
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):

@@ -47,9 +47,9 @@ class SearchPage(NamedTuple):
     """The part of a search result that is reported, and its order.
 
     only:    names of nodes; other nodes that were found are left out. None: all are reported
-    sort:    the path of the attribute to sort by; None: sort by name
-    reverse: reverse the order
-    offset:  the number of nodes to skip at the beginning
+    sort:    the path of the attribute to sort by; nodes without it, or with null, come last. None: sort by name
+    reverse: True: reverse the whole order, so that nodes without the attribute come first
+    offset:  the number of nodes to skip at the beginning; a number above the count gives no nodes
     limit:   the largest number of nodes to report; None: all
     """
 

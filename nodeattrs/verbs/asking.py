@@ -217,7 +217,10 @@ class Subjects:
 
 
 def key_of(question: Question) -> Path:
-    """The path in the argument `key` of a question. raises: BadArgument, for an empty key, and for a wrong spelling"""
+    """The path that the argument `key` of a question spells. The question must have this argument.
+
+    raises: BadArgument, for an empty key, and for one that is not spelled right
+    """
     path = parse(question.arguments["key"])
     if not path:
         raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")

@@ -33,9 +33,11 @@ def lines_below(text: Sequence[str], line: int) -> range:
 
 
 def lines_outwards(text: Sequence[str], line: int) -> Iterator[int]:
-    """Yield the number of each line above that a line is inside of, such as the key of its map; the nearest first.
+    """Yield the numbers of the lines that enclose a line, the nearest first: the key of its map, then the key above.
 
-    Nothing for an empty line, a comment or a bracket, and for a line that is not there.
+    An enclosing line is above and indented less, or is the heading of the section. The key of a YAML list also encloses
+    elements that are indented as the key. Nothing for an empty line, a comment or a bracket, for a line that is not
+    there, and for a line that no other one encloses.
     text: the lines of the file
     line: counts from 1
     """

@@ -57,11 +57,11 @@ class _FailedValue:
 class Value(NamedTuple):
     """A value of one side as plain data, without methods. It can be pickled. `value_of` makes it.
 
-    data:      as JSON has it, with {SECRET: "withheld"} for secrets. If the value could not be computed, the error's
-               text. None if the value is not set
-    is_there:  whether the value is set
-    is_secret: whether there is a secret in it
-    is_failed: whether it could not be computed
+    data:      the value as JSON has it, with {SECRET: "withheld"} for secrets. For a failed value: the text of the
+               error. None for a value that is not set
+    is_there:  False for a value that is not set; True for null and for a failed value
+    is_secret: whether the value is a secret or contains one
+    is_failed: whether the value failed: it could not be computed. False for a map in which only an entry failed
     """
 
     data: Any = None
@@ -151,7 +151,7 @@ class Job(NamedTuple):
     `opened` opens the dialect on one side; `before` and `after` are the two sides.
     dialect:  the name of the dialect
     hunks:    the places in which the two sides differ
-    request:  the options for each subject. A what-if in it counts on the side after only
+    request:  the options for each subject. A what-if in the request counts only on the side after
     settings: the changed lines whose effects are looked for
     """
 
@@ -184,7 +184,7 @@ class Job(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The argument of `compared` that all subjects of a job share; small, since each batch of names is sent with it.
+    """The argument of `compared` that all subjects of a job share. It is small: each batch of names is sent with one.
 
     file:    the file with the pickled job; it is read once in each process
     noting:  True: the files that are read are noted, and the side after is left out where the change touches none

@@ -105,11 +105,12 @@ def _lines(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Hunks:
-    """The places in which the files of two sides differ.
+    """The places in which the files of two sides differ. A place is a Hunk: some lines, or a whole file.
 
-    The constructor reads nothing. `files` compares the files by their marks, and `all` reads the changed files; both do
-    so once. `at` finds the place that contains a line, and `line_of` the line that names a place. `without` gives the
-    content of a file with some places changed back.
+    A file is one place as a whole, for example, if only one side has it, or if it is binary. The constructor reads
+    nothing. `files` compares the files by their marks, and `all` reads the changed files; each does so once. `at` finds
+    the place that contains a line, and `line_of` the line that names a place. `without` gives the content of a file
+    with some places changed back.
     before, after: the two sides
     """
 
@@ -141,8 +142,9 @@ class Hunks:
     def at(self, file: str, line: int | None, *, is_gone: bool) -> Hunk | None:
         """The place that contains a line of one side; None for a line, or a file, that did not change.
 
-        line:    counts from 1; None: the place of a whole file
-        is_gone: True: a line of the side before
+        line:    counts from 1. None: the place of a file that is one place as a whole. A line of such a file, if it
+                 is text, also gives this place
+        is_gone: True: a line of the side before; False: a line of the side after
         """
         for hunk in self.all.get(file, ()):
             first, last = (hunk.first, hunk.last) if is_gone else (hunk.new_first, hunk.new_last)

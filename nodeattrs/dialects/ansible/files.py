@@ -46,10 +46,11 @@ _PER_ENTRY = 100
 class VariableFiles:
     """Reads files and folders. It keeps each parsed document and each listing of a folder for the life of the object.
 
-    `document` gives a parsed file; None for an encrypted one. `text` gives the text of a file, and keeps nothing. Both
-    raise AnsibleError for an absent file. `variables` gives the layer of a file; None for an empty one.
-    `layers_of_files` and `layers_of_name` give lists of layers; [] for none. `names_in`, `files_in`, `all_files_below`
-    and `paths_matching` list files; nothing for an absent folder. `shown` gives the name of a file for messages.
+    `document` gives a parsed file; without *passwords*, None for an encrypted file. `text` gives the text of a file,
+    and keeps nothing. Both raise AnsibleError for an absent file. `variables` gives the layer of a file; None for an
+    empty one. `layers_of_files` and `layers_of_name` give lists of layers; [] for none. `names_in`, `files_in`,
+    `all_files_below` and `paths_matching` list files; nothing for an absent folder. `shown` gives the name of a file
+    for messages.
 
     folder:    the working folder; messages name files relative to it
     lenient:   True: a broken file of variables gives an unknown layer and a warning; False: it raises AnsibleError
@@ -85,12 +86,14 @@ class VariableFiles:
             raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
 
     def document(self, path: Path) -> Document | None:
-        """The parsed file, JSON or YAML. Values in it are decrypted if a password fits. None for a file that is
-        encrypted.
+        """The parsed file, JSON or YAML. Without *passwords*, an encrypted file gives None, and encrypted values in a
+        file stay encrypted.
 
+        With *passwords*, both are decrypted. A value that no password decrypts stays encrypted, and *warn* is called.
         The result is kept. An error is kept, too: the same one is raised at each call.
 
-        raises: AnsibleError, if the file is not there, cannot be read or is broken; TooMuch
+        raises: AnsibleError, if the file is not there, cannot be read or is broken, or if no password decrypts an
+                encrypted file; TooMuch
         """
         if path not in self._documents:
             try:

@@ -60,8 +60,8 @@ class Playbook:
 
     `tasks(host)` gives the tasks of the plays that select a host, in order, without those that surely do not run; it is
     computed once for each host. `within(task, host)` gives the variables of the host in one of these tasks.
-    `task(name, host)` gives those in the first task of a name, or None. `unknown(host)` gives unknown layers that may
-    add tasks or variables.
+    `task(name, host)` gives the variables in the first task with that name, or None if no task has the name.
+    `unknown(host)` gives unknown layers that may add tasks or variables.
 
     raises: AnsibleError, for a file that is no playbook
     """
@@ -116,9 +116,10 @@ class Playbook:
         return [layer for name in hosts for layer in self._unknown[name]]
 
     def within(self, task: Task, host: str) -> InTask:
-        """The variables of a host in one of its tasks.
+        """The variables of a host in a task. They are an InTask, whose layers are built at the first use.
 
-        Layers are built at the first use. raises: AnsibleError, for no such host
+        task:   a task of `tasks(host)`; this is not checked
+        raises: AnsibleError, for a host that is not in the inventory
         """
         found = self.inventory.require_host(host)
         found = self.inventory.regrouped(found, task.joined_groups) if task.joined_groups else found

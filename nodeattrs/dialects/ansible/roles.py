@@ -50,21 +50,22 @@ class Role:
     defaults, vars:    the layers of its own files, levels 2 and 15
     entry:             the layer of `vars` of its entry, level 15
     params:            the layer of the other keys of its entry, level 20
-    include_variables: `vars` of the task that includes or imports it; only handlers of roles below it see them
+    include_variables: `vars` of the task that includes or imports the role; only handlers of roles below it see them
     limits:            more values that `same_as` compares: `tags` and `when` of an entry; for a task, the names of the
                        files that it asks for
-    role_entry:        the entry or the task that asks for it; `RoleReader.read` sets it
-    handlers:          the name of its file of handlers; ABSENT if that is not known
-    dependencies:      the roles that it depends on, in order
-    parents:           the roles that depend on it or include it, the outermost first
+    role_entry:        the entry or the task that asks for the role; `RoleReader.read` sets it
+    handlers:          the name of its file of handlers; ABSENT if the name is not known
+    dependencies:      the roles that the role depends on, in order
+    parents:           the roles that depend on the role or include it, the outermost first
     runs:              False if a condition of an entry is false for every host
-    repeats:           whether it runs again after a use for which `same_as` is true
+    repeats:           True: this use runs even if an equal use (`same_as`) has run before; False: it is skipped then
     is_public:         whether all tasks of the play see its variables
 
     `RoleReader.read` makes it. `all_defaults`, `all_vars` and `all_params` give the layers of a task in the role, the
-    weakest first. They include layers of its parents and dependencies. `with_dependencies` yields the roles in the
-    order in which they run, `in_vars_order` in the order in which their `vars` count; the role itself is last.
-    `entries` has the entries of its parents, then its own. `for_handlers` makes a copy.
+    weakest first. They include layers of its parents and dependencies. `with_dependencies` yields the role and its
+    dependencies in the order in which they run; a role may come twice. `in_vars_order` gives them in the order in which
+    their `vars` count. In both, the role itself is last. `entries` has the entries of its parents, then its own.
+    `for_handlers` makes a copy. `same_as` compares two uses.
     """
 
     name: str
@@ -84,7 +85,10 @@ class Role:
     is_public: bool = True
 
     def with_dependencies(self) -> Iterator[Role]:
-        """Yield the roles that it depends on, each before those that need it, then itself. A role may come twice."""
+        """Yield the roles that this role depends on, each before the roles that need it, then the role.
+
+        A role may come twice.
+        """
         for role in self.dependencies:
             yield from role.with_dependencies()
         yield self
@@ -125,15 +129,20 @@ class Role:
         return [*self.parents[-1].entries(), *found] if found and found[0].depends else found
 
     def for_handlers(self) -> Role:
-        """A copy of the role for its handlers. In it, `vars` of the tasks that include its parents count like `vars` of
-        entries.
+        """A copy of the role for its handlers.
+
+        Handlers also see the `vars` of tasks that include a parent of the role: in the copy they count as `vars` of the
+        parent's entry.
         """
         return replace(
             self, parents=tuple(replace(one, entry=[*one.entry, *one.include_variables]) for one in self.parents)
         )
 
     def same_as(self, other: Role) -> bool:
-        """Whether the other use has the same folder, entry, parameters and limits; then only the first of them runs."""
+        """Whether two uses are equal: the same name, folder, limits, and values of entry, parameters and variables.
+
+        Of equal uses only the first one runs, unless a later one has `repeats`.
+        """
         return self._identity() == other._identity()
 
     def _identity(self) -> list[Any]:
@@ -316,13 +325,14 @@ class RoleReader:
 
 
 def collection_homes(folder: Path, root: Path, paths: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders called `ansible_collections` in which collections are looked for, in order. They may be absent.
+    """Yield the folders called `ansible_collections` in which collections are looked for, in order.
 
     The first is below `collections` beside the playbook, the second below `collections` of the working folder. Then
-    *paths* follow.
+    one follows for each of *paths*: the path itself if it ends in `ansible_collections`, else that folder in it. The
+    folders may be absent, and a folder may come twice.
     folder: the folder of the playbook
     root:   the working folder
-    paths:  collections_path of ansible.cfg; (): the usual places of the user and machine
+    paths:  collections_path of ansible.cfg; (): ~/.ansible/collections and /usr/share/ansible/collections
     """
     if not paths:
         paths = [str(Path(one).expanduser()) for one in _COLLECTIONS]

@@ -203,7 +203,7 @@ class Injector:
 
     @property
     def resolution(self) -> Resolution:
-        """The declarations in effect, the one that decides each key, faults and warnings."""
+        """What is known before anything is injected: which declaration decides each key, faults and warnings."""
         return self._maker.resolution
 
     def keys(self) -> list[Key]:
@@ -227,7 +227,10 @@ class Injector:
         return explained(self._maker, self._asked(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
-        """The explanation of the value of a key. The key is injected for it; an error stands in its `problem`."""
+        """The explanation of the value of a key. The key is injected for this.
+
+        An error of the injection becomes the field `problem` of the explanation.
+        """
         return explain(self._maker, self._asked(key, type))
 
     def graph(self) -> Graph:
@@ -442,12 +445,15 @@ def fill_parameters(
 
 @taking(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A new run-list: first all items, then the included classes as recipes. A recipe that is listed already is not
-    added.
+    """A new run-list: first all items of *run_list*, then the included classes as recipes.
 
-    The class `apache::vhost` is the recipe `apache::vhost`; `apache` and `apache::default` are one recipe.
+    A class whose recipe is an item already is not added. The class `apache::vhost` is the recipe `apache::vhost`.
+    `apache`, `apache::default` and `apache@1.2.3` are one recipe. Roles are not expanded: a recipe that only a role
+    names is added. Items are not checked.
+    raises: UnknownLayer, as `Injector.classes`
     """
     listed = list(run_list)
-    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
+    bare = [item.removeprefix("recipe[").removesuffix("]").partition("@")[0] for item in listed]
+    known = {name.removesuffix("::default") for name in bare}
     more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
     return [*listed, *more]

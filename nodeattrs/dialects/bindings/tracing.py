@@ -103,10 +103,11 @@ class Account:
     """The sources of the value of a key, and how they override each other. `account_of` makes it.
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
-    gives the trace of a path. The claims of the inner account follow the winner; inside the value they replace it.
-    `set_by` yields the fragments of a collection. `causes_of` gives the conditions of a source, by its number.
-    `unknown` yields the unread sets, and `rank_of` gives the number of a set. `innermost` is the last of the inner
-    accounts, or this one. `titles` maps all numbers to titles.
+    gives the trace of a path. For the whole value, the claims of the inner account come after the winner's claim. For a
+    path inside of the value, they stand in its place. `set_by` yields a `SetBy` for each element of a collection.
+    `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and `rank_of` gives
+    the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to
+    titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
@@ -165,9 +166,10 @@ class Account:
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[SetBy]:
-        """Yield a `SetBy` for each element or name of a collection, then one for each fragment without effect.
+        """Yield a `SetBy` for each element of the list, or entry of the map, that a multibind makes.
 
-        Nothing for an account of declarations. value: the whole injected value
+        Then comes one for each fragment that gives nothing to the value. Nothing if `is_collection` is False.
+        value: the whole injected value
         """
         if not self.is_collection:
             return
@@ -266,8 +268,7 @@ def title_of(maker: ValueMaker, one: Declaration) -> str:
 
 
 def account_of(maker: ValueMaker, wanted: Asked, value: Any) -> Account:
-    """The account of the declarations of a key, and of unread sets that may declare it. Without any of them it is
-    empty.
+    """The account of a key: its declarations, and the unread sets that may declare it. Empty if it has neither.
 
     value: the injected value, which is shown for the declaration that gave it; ABSENT if the injection failed
     """

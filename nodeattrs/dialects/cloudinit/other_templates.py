@@ -266,8 +266,9 @@ def filled_as_jinja(text: str, language: Language) -> str | None:
     """A template of another program, translated to Jinja. Its conditions become `branch_N`, its values and loops
     `filled_N`.
 
-    None for a text without markup. None also if a block is not known or not closed. A line of the text stays on its
-    line. A value alone on its line becomes a comment, since its text may have several lines.
+    Equal conditions or values have one number. Each text stays on its line, and Jinja's own markup in it is escaped. A
+    value alone on its line becomes a comment, since the real value may have several lines. Returns None for a text
+    without markup, and if a block is not known or not closed.
 
     >>> filled_as_jinja("%{ if x ~}\\nhostname: ${y}\\n%{ endif ~}\\n", TERRAFORM)
     '{% if branch_0 %}\\nhostname: {{ filled_1 }}\\n{% endif %}\\n'

@@ -25,7 +25,7 @@ from nodeattrs.formats.places import Mark, Text
 class Earlier(NamedTuple):
     """The first step of a path to an earlier value of a key that the text writes twice.
 
-    depth: the index of that key in the rest of the path
+    depth: the index of the repeated key in the path after this step
     turn:  the number of the earlier value, from 0 for the first in the text
     """
 
@@ -67,8 +67,7 @@ class YamlLocator:
     def at(self, path: Path) -> Origin:
         """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: its first step may be an `Earlier` from `earlier`: then it is the place of the earlier value of that key,
-              or of a value in it
+        path: for an earlier value of a repeated key, its first step is an `Earlier` that `earlier` returned
         """
         mark = self._root
         if mark is None:
@@ -102,10 +101,10 @@ _REST = Policy("one text", Line(ANY, PRESENT, TAKE))
 
 
 def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
-    """A copy of a folding for a trace of *path*, with more steps: one for each earlier value of a repeated key.
+    """A copy of a folding in which a trace of *path* also finds the earlier values of keys that a text has twice.
 
-    A repeated key is written twice in one text. Only keys on the way to *path* count. Without such a key, the folding
-    itself is returned. The result of the folding stays as it is.
+    The last value of such a key counts; the copy adds each earlier value to the part of its text. Only keys on *path*
+    are looked at. If none of them is written twice, the folding itself is returned. The result stays the same.
 
     locator: called with the number of a part, returns its locator
     cost:    one look at each part, and one parse of each text that sets something at the first step of *path*

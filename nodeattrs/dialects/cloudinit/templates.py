@@ -52,17 +52,21 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
 
 
 class InstanceData:
-    """The instance data of a machine: variables for templates, and the methods that render with them.
+    """The instance data of a machine: variables for templates, and methods that render templates with them.
+
+    For an unknown machine a template is rendered several times. A *way* is one rendering: it fixes which side of each
+    condition on the machine is taken. For a known machine there is one way.
 
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
-    ways:   the largest number of ways through one of the templates rendered so far; 1 unless the machine is unknown
-    unseen: the largest number of branches of one of them that no way goes through; 0 unless the machine is unknown
+    ways:   how many ways the template with the most ways has, of all that were rendered so far; 1 for a known machine
+    unseen: how many sides of conditions no way takes, in the template with the most such sides. 0 for a known machine,
+            and unless there are too many ways
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine; then `is_missing` is true. `render` gives the text of a template. It raises
-    CloudConfigError for a broken
-    template, and MissingExtra without Jinja2. `lines` gives the line of the file for each line of that text; () if they
-    are not known. `lacking` names a variable that is not known, or None. `variables` are all variables.
+    CloudConfigError for a broken template, and MissingExtra without Jinja2. `lines` gives the line of the file for each
+    line of the rendered text; () if the lines are not known. `lacking(template)` names a variable of the template that
+    the instance data does not have; None if it has all of them. `variables` are all variables.
     """
 
     def __init__(self, tree: Mapping[str, Any]) -> None:

@@ -95,7 +95,8 @@ def releases(document: Document, repository: GitSources) -> Iterator[tuple[str, 
     """Yield (name, release) for each Helm source of an Application or ApplicationSet; nothing for another manifest.
 
     The second Helm source of an application has the name NAME/2. If a generator of an ApplicationSet cannot be
-    followed, there is one more application: the template as it is written.
+    followed, there is one more application: the template as it is written. A source whose chart is not here also gives
+    a Release: its `chart` is "", and its `reason` says why, such as another repository.
     repository: for the folders of charts and of generators
     raises: DocumentError, if the applications of one ApplicationSet have more than 20 million characters
     """

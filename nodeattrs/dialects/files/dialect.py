@@ -15,10 +15,12 @@ from nodeattrs.contract.sides import Side
 
 
 class Files(Dialect):
-    """Plain files that are merged into one tree. `check` finds values of charts that no template reads.
+    """The dialect of plain files that are merged into one tree.
 
-    Its subjects are the folds [fold.NAME] of nodeattrs.toml. If there are none: the charts, releases of Helm, Compose
-    files and files of Spring in the folder.
+    Its subjects are the folds [fold.NAME] of nodeattrs.toml. If it names none, they are what the folder has: charts,
+    releases of Helm, Compose files and files of Spring. A folder with nothing of these has no subjects. `open` gives
+    the `Folds` of one version of the files. `check` finds values of charts that no template reads, and misspelt keys.
+    `commands` gives the command `nodeattrs fold`.
     """
 
     name = "folds"

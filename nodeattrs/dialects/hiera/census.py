@@ -63,7 +63,7 @@ def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str,
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
-    Keys that no such level might change are left out. The key "" has the levels that may set further keys.
+    A key whose value no unread level might change is left out. The key "" has the levels that may set further keys.
     cost: one explanation for each key, if a level cannot be read
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
@@ -76,11 +76,11 @@ def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
 
 
 class Kept(NamedTuple):
-    """A part of a value that was not decrypted. `unread` gives it as an unread place.
+    """A part of a value that was not decrypted. `unread` gives an `Unread` of the part, for reports of what is unknown.
 
-    key:     the key and the path of the part below it, as one dotted text: "db.password"
-    reason:  why it stays encrypted
-    origins: the lines that set the part, the strongest first
+    key:     the key, then the path of the part in its value, as one dotted text: "db.password"
+    reason:  why the part stays encrypted
+    origins: the lines that set the part, the strongest first; () if they are not known
     """
 
     key: str
@@ -89,7 +89,7 @@ class Kept(NamedTuple):
 
     @property
     def unread(self) -> Unread:
-        """The part as an unread place, which names the lines that set it."""
+        """An `Unread` with the path of the part, the reason, and all lines that set the part."""
         return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
 
 

@@ -90,14 +90,15 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 def read_document(
     path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
 ) -> _ReadDocument:
-    """Read a file as Puppet reads it; an empty YAML file has the tree {}.
+    """Read a file as Puppet reads it. Its tree may be any value: the caller checks for a map.
 
-    Callers must not change the tree: all readers of the same content share it.
+    An empty YAML file has the tree None; an empty JSON file raises BadData. A file with the same name and content is
+    parsed once in a process: callers must not change the tree, since they share it.
     name:   the name in messages
     marks:  True: the line of each value is noted while YAML is parsed. False: the first question for a line parses the
             text again
     raises: FileNotFoundError; BadData with file and line, for a file that cannot be read or parsed
-    cost:   one read of the file; the same content is parsed once in a process
+    cost:   one read of the file
     """
     try:
         content = content_of(path, name)
@@ -323,9 +324,9 @@ class DataFile(DataSource):
         return self.document.locator("hiera", entry, (key,))
 
     def overwritten(self, key: str) -> Sequence[DataSource]:
-        """The earlier values of a key that is written more than once, the last one first; () for none.
+        """The earlier values of a key that the file has more than once, the last one first; () for another key.
 
-        cost: parses the file once more, for such a key
+        cost: for a key with earlier values, one more parse of the file
         """
         if key not in self._twice:
             return ()

@@ -146,8 +146,8 @@ class Recorder(LookupCall):
     def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         """The strategy of a lookup, as `LookupCall.strategy` returns it. Sets `chosen_by`, `option` and `is_secret`.
 
-        merge:  the strategy that the call names; None for none
-        option: (name, options) of the entry in lookup_options for the key; None for none
+        merge:  the strategy that the call names; None: the call names no strategy
+        option: (name, options) of the entry in lookup_options for the key; None: no entry is for the key
         """
         self.chosen_by = "default" if merge is None else "argument"
         if merge is None and option is not None and option[1].get("merge") is not None:
@@ -322,14 +322,14 @@ class Explanation:
     """The explanation of one lookup: its value, the places that were searched, and the lines that set each part.
 
     key:           the key as the caller wrote it, with the steps after it: "ntp.servers.0"
-    root:          the first step of it, which is the key in the files
+    root:          the first step of *key*: the key in the files
     value:         what `lookup` returns; ABSENT if it raises
     error:         what `lookup` raises, or None
     found_in:      what gave the value: "data", "override", "default_values_hash", "default_value" or "otherwise"
     strategy:      the strategy, as it is written in lookup_options
     strategy_from: the line of lookup_options that chose the strategy; else "argument", "default", or "lookup_options"
-                   for an unknown line. Of lookup_options itself it is "a rule of its own"
-    option:        the name or expression in lookup_options that chose it; None for none
+                   for an unknown line. "a rule of its own": the explained key is lookup_options itself
+    option:        the name or expression in lookup_options that chose the strategy; None for none
     searched:      each place that was searched, in order, with its outcome: found, no_key, no_file, ...
     shadowed:      with the strategy `first`, the lines that set the key and do not count
     converted:     the type of `convert_to`; None if nothing was converted
@@ -438,9 +438,10 @@ class Explanation:
         return tuple(self._recorder.found_value(setting.source).origin(setting.own) for setting in reversed(standing))
 
     def leaves(self) -> Iterator[tuple[Path, Any, tuple[Origin, ...]]]:
-        """Yield (path, value, lines that set it) for each leaf and list element; nothing for a secret or no value.
+        """Yield (path, value, lines that set the value) for each scalar, empty map and empty list in the value.
 
-        If the value was converted, these are the parts before the conversion.
+        Paths begin below *key*. Nothing if the whole value is a secret, if it is from an argument of the call, or if
+        there is no value. If the value was converted, the values are those before the conversion.
         cost: the merge is made once more; one visit a leaf, and one look at each file's lines
         """
         part = NOTHING if self.is_secret else self._part()

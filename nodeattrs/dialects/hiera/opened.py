@@ -97,7 +97,7 @@ class HieraKeys(WithFacts):
 
     For a command of the dialect, the arguments in `request.options` choose the tree and the nodes. For other verbs the
     settings of the repository choose them. The constructor reads nothing.
-    unread: files that may change the last answer, and what else could not be read for it
+    unread: what may change the last answer and is not known: data files, levels of merge rules, unset variables
 
     `place` is the hiera.yaml or its folder; None if it does not exist. `hiera` is the tree; without a hiera.yaml it
     raises NotFound. `subjects` is never empty. `covers` says whether a file may belong to the tree. `lines_of` gives
@@ -161,7 +161,8 @@ class HieraKeys(WithFacts):
     def covers(self, file: str) -> bool:
         """Whether a file may belong to the tree: hiera.yaml, settings, data of modules, or below a data folder.
 
-        In the root of the side only the usual endings of data count. Its name decides; the file need not exist.
+        The name decides; the file need not exist. If the root of the side is a data folder, only files with a usual
+        ending of data count there.
         """
         steps = self.side.named(file).split("/")
         if steps[-1] in ("hiera.yaml", "nodeattrs.toml") or ("modules" in steps and "data" in steps):

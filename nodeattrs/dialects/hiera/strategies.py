@@ -1,8 +1,9 @@
 """The merge strategies of Hiera: `first`, `unique`, `hash`, `deep` and `reverse_deep`, as policies of the core.
 
-A policy is a table of the result for two values at one path. The locations of an entry, the entries of a layer, and the
-layers are each merged by a folding from the top: the result so far lies over each next value. The caller gives values
-as parts; the module knows no file and no scope.
+A policy is a table of the result for two values at one path. Values are merged in three levels: the locations of an
+entry, then the entries of a layer, then the layers. In each level the strongest value comes first, and the result so
+far is merged over the next value. `reverse_deep` merges the next value over the result. The caller gives values as
+parts; the module knows no file and no scope.
 
 `_Deep` has the policies of `deep`: the table `root` for two values of the key itself, and `below` for their entries.
 Below the root, null and false count as absent. A value without a counterpart is merged with itself, so that its
@@ -370,9 +371,10 @@ class Strategy:
     last:     the policy for the result after all levels; None: the result is taken as it is
     from_top: whether the stronger of two values is merged over the weaker one; False for reverse_deep
 
-    `fold_level` merges the sources of one level; NOTHING if no source has a value. Call it for each level, and then for
-    the list of levels. `finished` makes the folding of the whole lookup from the result. `folding` and `lay` make and
-    fill a folding by hand. `to_data` is the strategy as lookup_options write it.
+    `fold_level` merges the values of the sources of one level; NOTHING if no source has a value. A source of the outer
+    level is a whole inner level: its value is the result of `fold_level` for that level. `finished` takes the result of
+    the outermost level and returns the folding of the whole lookup. `folding` and `lay` make and fill a folding by
+    hand. `to_data` is the strategy as lookup_options write it.
     """
 
     name: str
@@ -410,9 +412,10 @@ class Strategy:
         return folding or NOTHING
 
     def finished(self, level: Part | Folding) -> Folding:
-        """The folding of the whole lookup, after `fold_level` was called for all sources. `last` is applied to it.
+        """The folding of the whole lookup, from the result of the outermost level. The policy `last` is applied to it.
 
-        level: the result of `fold_level`; a part becomes a folding of its own
+        level: what `fold_level` returned. A folding is changed and returned; a part becomes a new folding. NOTHING
+               gives an empty folding
         """
         if isinstance(level, Folding):
             folding = level

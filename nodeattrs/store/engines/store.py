@@ -418,7 +418,7 @@ class Store(ABC):
         """Load the latest revision of a node, change it and save it, in one transaction; returns the new revision.
 
         Other saves of the node wait meanwhile. Nothing is saved if *change* raises an error.
-        change: called with the saved node; returns the one to save. It may not use the store
+        change: called with the saved node; returns the node to save. It may not use the store
         raises: NodeNotFound; BadValue; errors of *change*; BadArgument, if it does not return a Saved of this node
         """
         checked_name(name, "node")
@@ -662,10 +662,11 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 
 
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Yield (name, latest revision, latest run) for each node, sorted by name. A run is a revision that a run saved.
+    """Yield (name, latest revision, latest revision that a run saved) for each node, sorted by name.
 
-    Both are the same revision, unless a command has changed the node since its run. The latest revision is None if its
-    notes are damaged. The latest run is None if no run is saved, or if notes on the way to it are damaged.
+    The two revisions are the same one, unless a command has changed the node since its last run. The first is None if
+    its notes are damaged. The second is None if no run has saved the node. It is also None if the notes of it, or of a
+    later revision, are damaged.
     """
     for name, latest in store.latest():
         run = latest

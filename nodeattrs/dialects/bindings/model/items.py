@@ -52,8 +52,8 @@ def asked_key(key: Any, type: Any, classes: Classes) -> Asked:
     """The key that a caller of the builder or the injector writes.
 
     key:     a name, a (name, type) pair, a type alone, or an `Asked`, which is returned as it is
-    type:    the type of a name; None for none
-    classes: classes that are given as a type are added to it
+    type:    the type, if *key* is a name; None: any type
+    classes: a class that is given as a type is added to these
     raises:  BindingError: "no-key" where key and type are both types, "bad-type"
     """
     if isinstance(key, tuple) and len(key) == 2:
@@ -113,8 +113,8 @@ class Bind(FlaggedItem):
 class Multibind(Bind):
     """A key that is bound to the collection of all fragments that name the id. It takes no producer.
 
-    id:      None takes no fragments
-    into:    the id of another multibind; this collection is a fragment of it, too
+    id:      the name that fragments give; None: the collection takes no fragments
+    into:    the id of another multibind, to which this collection is a fragment; None: it is no fragment
     options: further options, by name; `MULTIBIND_OPTIONS` has the possible names
     """
 
@@ -135,7 +135,7 @@ class When(Item):
 
 @dataclass(frozen=True, kw_only=True)
 class Rebinding(FlaggedItem):
-    """An item that binds a key of a lower position again, with the producer that the key has there.
+    """An item that takes the producer of a key at a lower position, and binds a key to it at its own position.
 
     verb:   "alias" (the key gets a second name), "renamed" (the key is moved to another name), or "rebind" (the key is
             bound again at the position of this item)
@@ -187,10 +187,11 @@ class ParameterMap(FlaggedItem):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundVariables(FlaggedItem):
-    """Top scope variables that are bound; abstract ones must be bound by a higher layer or category.
+    """Top scope variables that are bound. A variable without a producer is abstract: a higher layer or category must
+    bind it.
 
-    type:   the type of all of them; None: Any
-    values: name -> producer; name -> None where they are abstract
+    type:   the type of each variable; None: Any
+    values: name -> producer; name -> None if the variable is abstract
     single: whether one abstract name was written without a list, for the data form
     """
 

@@ -79,9 +79,9 @@ class Bound:
         self._given: dict[Key, Any] = {}
 
     def declaration(self, wanted: Asked) -> Declaration | None:
-        """The declaration that decides a key; None where nothing is bound.
+        """The declaration that decides a key; None where the key is not bound.
 
-        The key `Type[Producer]` with a name is also found as `Type[Producer[X]]` with that name.
+        If `Type[Producer]` with a name is not bound, the first bound `Type[Producer[X]]` with the same name counts.
         """
         found = self.resolution.winners.get(wanted.key)
         if found is None and wanted.type == PRODUCER:

@@ -1,4 +1,4 @@
-"""Find keys in documents that no cookbook names, and keys that are similar to one that a cookbook names.
+"""Find keys of attributes in documents that no cookbook names. Some of them are misspelt: a named key is similar.
 
 Chains of keys (`node['app']['port']`) are searched in the texts of Ruby, Python and templates; nothing is parsed or
 run. A key is checked only if cookbooks name other keys of its map. It is not checked if they read the map as a whole or
@@ -30,7 +30,10 @@ _OF_POLICY = ("policy_name", "policy_group", "policy_revision")
 
 
 def data_files(repository: Repository) -> list[AttributeData]:
-    """The attribute files in YAML, JSON and TOML of all cookbooks; files that cannot be read are skipped."""
+    """The attribute files in YAML, JSON and TOML of all cookbooks, read; [] if there are none.
+
+    A file that cannot be read is skipped, and so is a cookbook whose metadata cannot be read.
+    """
     found: list[AttributeData] = []
     for cookbook in readable(repository.cookbooks(), repository.cookbook):
         with suppress(NodeattrsError):

@@ -51,8 +51,10 @@ def _text(path: str | pathlib.Path) -> str:
 
 
 def kernel(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts `kernel` (name, release, version, machine, os, modules), `os` and `os_version`.
+    """The facts `kernel` (name, release, version, machine, os, and on Linux modules), `os` and `os_version`.
 
+    `os` is the kernel's name in lower case, such as "linux", and `os_version` is its release. `modules` is missing if
+    /proc/modules is not there or has no module.
     facts: not used
     """
     # No `processor`: only a program knows it, and it mostly prints "unknown".

@@ -179,8 +179,9 @@ class Cookbook:
                 raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
 
     def recipe_file(self, recipe: str) -> str:
-        """The path in the cookbook of the recipe `cookbook` or `cookbook::part`. The name before `::` is ignored.
+        """The path of a recipe, relative to the folder of the cookbook.
 
+        recipe: `cookbook::part`, or `cookbook` for its recipe `default`. The name of the cookbook is not compared
         raises: RecipeNotFound, with similar names; DocumentError, as `recipes`
         """
         part = qualified(recipe).rpartition("::")[2]

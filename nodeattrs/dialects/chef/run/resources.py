@@ -45,8 +45,8 @@ class Resources:
     """Builds the catalog of one run. Recipes declare resources by functions in `words`; `finish` returns the catalog.
 
     Set the attribute `include` before recipes run, and call `enter` with each recipe before it runs. Call `finish`
-    after all recipes: it runs the bodies of defined types. `declare` and `reference` are the words `resource` and
-    `reference`.
+    after all recipes: it runs the bodies of defined types. A recipe calls the method `declare` as `resource`, and the
+    method `reference` under its own name.
 
     node:    gives the line of a declaration
     root:    the folder that origins are relative to
@@ -75,7 +75,7 @@ class Resources:
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
 
     def words(self) -> dict[str, Any]:
-        """Word for recipes -> a function, or a maker of references: `RESOURCE_WORDS`, and all types of nodeattrs."""
+        """Name in recipes -> a function, or a maker of references: `RESOURCE_WORDS`, and all types of nodeattrs."""
         makers = {name: RefMaker(name, self._on_link) for name in OURS}
         recipe = RefMaker("Recipe", self._on_link, qualified)
         return {
