@@ -1,8 +1,8 @@
 """The cache of a process: values that are parsed or merged once, and used again for other nodes.
 
-Hiera, bindings, Ansible, facts of Puppet, lines of values in Python, and Chef's files in Ruby use it. The key of a
-value has everything that decides the value, so no value becomes stale. A parsed file has its content, or a hash of the
-content, as key, and an answer has its sources.
+Hiera, bindings, Ansible, Puppet's facts, lines of values in Python, entry points of packages, and Chef's `kitchen.yml`
+and files in Ruby use it. The key of a value has everything that decides the value, so no value becomes stale. A parsed
+file has its content, or a hash of the content, as key, and an answer has its sources.
 """
 
 from __future__ import annotations

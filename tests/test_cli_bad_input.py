@@ -291,6 +291,7 @@ class TestStore:
                 "'repo/facts.json' is no store: nodes are kept in a SQLite file whose name ends in .db",
             ),
             ("kept", "`nodeattrs store export --to DIR`, and `nodeattrs store import DIR`"),
+            ("kept", "a directory of an older version: docs/stores.md, Other versions"),
             ("gopher://x", "there is no store of the kind gopher://"),
             ("file:///srv/nodes", "'file:///srv/nodes' is no store"),
             ("sqlite://host/x.db", "names a machine"),

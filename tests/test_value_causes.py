@@ -18,12 +18,14 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.run.run import run_node
+from nodeattrs.dialects.chef.run.session import NodeRequest
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.node.running import setting_as
+from nodeattrs.store import open_store
 from nodeattrs.store.saved_nodes import RepositoryVersions
 from tests.causality.causes import examined, made
 from tests.causality.written import FIRST, SECOND, THIRD
-from tests.on_disk import repository
+from tests.on_disk import perform, repository
 
 FACTS = Facts({"platform": "x"}, Origin("facts"))
 RECIPE, FILE = "cookbooks/app/recipes/default.py", "cookbooks/app/attributes/default.py"
@@ -475,6 +477,17 @@ class TestAnswers:
 
         for path in ("a", "b", "b.c", "b.c.0"):
             assert ways(node, path) == ways(back, path)
+
+    @pytest.mark.parametrize(("settings", "has_causes"), [("[store]\ncauses = true\n", True), ("", False)])
+    def test_a_run_saves_them_in_the_snapshot_only_with_the_setting(self, tmp_path, settings, has_causes):
+        text = "X = 8\nnode.default['a'] = X\n"
+        repo = repository(tmp_path / "repo", {**FILES, RECIPE: text, "nodeattrs.toml": settings})
+        store = open_store(str(tmp_path / "nodes.db"))
+        perform(repo, store, "n1", NodeRequest(FACTS))
+        snapshot = store.load("n1").snapshot
+
+        assert has_causes == any("causes" in mark for mark in snapshot["marks"])
+        assert (["recipes/default.py:1"] if has_causes else []) == ways(Node.restore(snapshot), "a")
 
     def test_a_value_that_is_computed_late_reads_what_is_set_later(self, ran, tmp_path):
         """

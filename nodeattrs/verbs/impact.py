@@ -494,8 +494,10 @@ def _compare_batch(task: Task, names: Sequence[str]) -> list[SubjectComparison]:
     found = []
     for name in names:
         found.append(compared(task, name))
-        if not found[-1].like and not gc.isenabled():
-            gc.collect(0)  # a worker does so at the end of many batches only
+        if not found[-1].like:
+            # A worker collects garbage after a task, which is many batches. Then 1,003 nodes without sharing took
+            # 171 MB a process in place of 123 MB.
+            gc.collect(0)
     return found
 
 

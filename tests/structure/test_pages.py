@@ -51,6 +51,23 @@ def test_a_sentence_of_what_is_read_first_has_at_most_16_words_in_the_middle():
     assert {name: middle for name, middle in middles.items() if middle > 16} == {}
 
 
+def test_every_section_that_code_names_is_on_its_page():
+    """
+    As `docs/stores.md, Maintenance` or `docs/stores.md, "Maintenance"`; docstrings also write it in lower case.
+    """
+    named = re.compile(r'docs/([\w/-]+\.md), ("[^"]+"|[A-Z]\w*(?: [a-z]\w*)*)')
+
+    def headings(page: str) -> set[str]:
+        lines = (ROOT / "docs" / page).read_text("utf-8").splitlines()
+        return {line.lstrip("# ").lower() for line in lines if line.startswith("#")}
+
+    texts = [file.read_text("utf-8") for file in sorted((ROOT / "nodeattrs").rglob("*.py"))]
+    found = [(page, section.strip('"')) for text in texts for page, section in named.findall(text)]
+
+    assert ("stores.md", "Other versions") in found
+    assert [] == [one for one in found if one[1].lower() not in headings(one[0])]
+
+
 @pytest.mark.parametrize("page", OTHERS, ids=lambda page: page.relative_to(ROOT / "docs").as_posix())
 def test_a_page_begins_with_what_its_reader_can_do_after_it(page: Path):
     paragraphs = [block for block in blocks(page.read_text("utf-8")) if block.strip()]

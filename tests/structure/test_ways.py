@@ -17,7 +17,10 @@ LONGEST = 60
 
 
 class TestWays:
-    @pytest.mark.parametrize(("way", "back"), [("explain", 40), ("cloud-config", 60), ("save", 86), ("lookup", 120)])
+    @pytest.mark.parametrize(
+        ("way", "back"),
+        [("explain", 40), ("cloud-config", 60), ("save", 80), ("lookup", 48), ("first lookup", 219)],
+    )
     def test_a_way_returns_to_few_files(self, way: str, back: int):
         """
         How often a question goes back to a file that it had left. `python -m tests.structure.ways` also shows the

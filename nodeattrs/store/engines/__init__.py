@@ -29,7 +29,7 @@ def open_store(place: str | os.PathLike[str]) -> Store:
         raise StoreError(
             f"{text!r} is no store: nodes are kept in a SQLite file whose name ends in .db, or in PostgreSQL",
             hint="to have nodes as files, use `nodeattrs store export --to DIR`, and `nodeattrs store import DIR` to "
-            "read them back",
+            "read them back; a directory of an older version: docs/stores.md, Other versions",
         )
     if scheme in ("postgres", "postgresql"):
         from nodeattrs.store.engines.postgresql import PostgresqlStore  # of an optional extra

@@ -1,7 +1,8 @@
 """Run one node: facts, roles and environment, attribute files, recipes, in Chef's order.
 
 `run_node` reads top to bottom: `_started` gives the node its environment and run-list, `_planned` expands the run-list,
-and `_run_files` runs attribute files and recipes. The module opens no store and prints nothing.
+`_set_attributes_of_plan` sets what roles and cookbooks give, and `_run_files` runs attribute files and recipes. The
+module opens no store and prints nothing.
 """
 
 from __future__ import annotations
@@ -101,9 +102,8 @@ def run_node(
     source:          semantics of Chef's policy builder; docs/merging.md, "A run"
     """
     repository = repository.for_node(name)
-    config = repository.config
     made = Node if looks is None else WatchedNode
-    node = made(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
+    node = made(name, sensitive=repository.config.sensitive, root=repository.root, rules=repository.config.merge)
     with quietly(looks):
         note_looks(node, looks, facts.tree)
         start = _started(repository, node, saved, json_attributes, run_list, environment)
@@ -114,33 +114,14 @@ def run_node(
     with quietly(looks):
         start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
-    set_layers(node, plan.expansion, plan.environment)
-    start.note_unread(node, facts, None if wanted else repository.kitchen.fault)
-    intake.ensure_tags()
-    intake.set_automatic(plan.automatic_attributes)
-    for cookbook in plan.used_cookbooks():
-        version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
-        intake.merge_automatic(version, cookbook.origin_of_version())
+    _set_attributes_of_plan(node, intake, plan, start, facts, None if wanted else repository.kitchen.fault)
     with quietly(looks):
         conditions = _facts_for_conditions(node, facts, plan)
     runner, catalog = _run_files(repository, node, plan, conditions, injection, lookup, words, log)
     warnings = [*repository.warnings, *facts.warnings, *start.json_warnings, *runner.warnings]
     with quietly(looks):
         warnings += double_keys(node)
-    return Run(
-        node,
-        plan.expansion,
-        runner.attribute_files,
-        runner.recipes,
-        runner.log,
-        warnings,
-        catalog,
-        runner.included,
-        start.policy,
-        search,
-        facts.place,
-        [*runner.undeclared],
-    )
+    return _result(node, plan, runner, catalog, warnings, search, facts)
 
 
 @dataclass(frozen=True)
@@ -245,6 +226,23 @@ def _facts_for_conditions(node: Node, facts: Facts, plan: _Plan) -> dict[Any, An
     return found
 
 
+def _set_attributes_of_plan(
+    node: Node, intake: Intake, plan: _Plan, start: _Start, facts: Facts, fault: DocumentError | None
+) -> None:
+    """Set what a plan gives a node: the levels of environment and roles, and the automatic attributes of the run.
+
+    Unknown layers for what could not be read are added between the two.
+    fault: the error of kitchen.yml, as in `note_unread`
+    """
+    set_layers(node, plan.expansion, plan.environment)
+    start.note_unread(node, facts, fault)
+    intake.ensure_tags()
+    intake.set_automatic(plan.automatic_attributes)
+    for cookbook in plan.used_cookbooks():
+        version = {"cookbooks": {cookbook.name: {"version": cookbook.version}}}
+        intake.merge_automatic(version, cookbook.origin_of_version())
+
+
 def _run_files(
     repository: Repository,
     node: Node,
@@ -279,6 +277,31 @@ def _run_files(
         ruby.compiled.fill(catalog, resources.enter)
         runner.warnings.extend(ruby.warnings)
     return runner, catalog
+
+
+def _result(
+    node: Node,
+    plan: _Plan,
+    runner: RecipeRunner,
+    catalog: Catalog,
+    warnings: list[NodeattrsError],
+    search: Callable[..., Any] | None,
+    facts: Facts,
+) -> Run:
+    return Run(
+        node=node,
+        expansion=plan.expansion,
+        attribute_files=runner.attribute_files,
+        recipes=runner.recipes,
+        log=runner.log,
+        warnings=warnings,
+        catalog=catalog,
+        included=runner.included,
+        policy=plan.policy,
+        search=search,
+        facts=facts.place,
+        undeclared=[*runner.undeclared],
+    )
 
 
 @dataclass(frozen=True)
