@@ -331,6 +331,18 @@ class TestScalarsOfGo:
         expected = self.NUMBERS | {"g": False} | self.OTHERS
         assert json.loads(out) == expected | {"below": expected}
 
+    @pytest.mark.parametrize(
+        ("written", "value"),
+        [
+            *[(text, text) for text in ("0o", "0x_", "+0b_", "_1", ".1_", "._7", "1e400", "1:30", "0x", "1e")],
+            *[("0_", 0), ("0o_7", 7), ("-0o7", -7), ("0XfF", 255), ("0b1", 1), ("+_1", 1), (".1_1", 0.11), ("5.", 5)],
+        ],
+    )
+    def test_numbers_at_the_edge_are_those_of_helm(self, written: str, value: object):
+        (layer,) = LayerReader("yaml", go_scalars.HELM).layers(f"k: {written}".encode(), "a", "a")
+        assert layer.value == {"k": value}
+        assert isinstance(layer.value["k"], str) is isinstance(value, str)
+
     def test_values_in_a_manifest_and_in_a_text_of_it(self, in_folder: Callable[..., tuple[int, str, str]]):
         spec = {"source": {"repoURL": "x", "chart": "c", "helm": {"values": "a: 22:22\nb: 22:22"}}}
         text = f"kind: Application\nmetadata: {{name: m}}\nspec: {json.dumps(spec)}\n"

@@ -14,11 +14,12 @@ from typing import Any
 from nodeattrs.formats.tags import Tags
 from nodeattrs.formats.yaml_events import YAML
 
-_INTEGER = re.compile(r"[-+]?(?:0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]*|[1-9][\d_]*)", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d[\d_]*(?:\.[\d_]*)?)(?:[eE][-+]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"[-+]?(?:0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
 _OCTAL = re.compile(r"^([-+]?)0[oO]?(?=[0-7])")
+_BETWEEN_DIGITS = re.compile(r"(?<=\d)_(?=\d)", re.ASCII)
 _LONGEST = 40
-"""Characters of a number that is read here; a longer one is read as everywhere."""
+"""Characters of a number that is read here; a longer one is read as in any YAML."""
 
 
 def true_or_false(text: str) -> Any:
@@ -27,16 +28,17 @@ def true_or_false(text: str) -> Any:
 
 
 def _number(text: str) -> Any:
-    """The number that a plain scalar is in Go, or the text of one with a colon; None: it is read as everywhere."""
-    if ":" in text:
-        return text
-    if len(text) > _LONGEST:
+    """The number that a plain scalar is in Go; a text that is no number is returned unchanged.
+
+    None for `.inf` and `.nan`, and for a text that is too long to be read here: it is read as in any YAML.
+    """
+    if len(text) > _LONGEST or text.lstrip("+-").lower() in (".inf", ".nan"):
         return None
-    plain = text.replace("_", "")
-    if _INTEGER.fullmatch(text):
+    plain = _BETWEEN_DIGITS.sub("", text) if text.startswith((".", "_")) else text.replace("_", "")
+    if _INTEGER.fullmatch(plain):
         return int(_OCTAL.sub(r"\g<1>0o", plain), 0)
-    number = float(plain) if _FLOAT.fullmatch(text) else math.nan
-    return number if math.isfinite(number) else None
+    number = float(plain) if _FLOAT.fullmatch(plain) else math.nan
+    return number if math.isfinite(number) else text
 
 
 HELM: Tags = {f"{YAML}{name}": _number for name in ("int", "float", "str")}

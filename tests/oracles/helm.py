@@ -1,7 +1,8 @@
 """python -m tests.oracles.helm [--count N] [--seed S]
 
-Random charts with subcharts, aliases, conditions, tags, imports, globals, packages and values files: the values of the
-release by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that has the package.
+Random charts with subcharts, aliases, conditions, tags, imports, globals, packages, odd scalars and values files: the
+values of the release by Helm (the package helm-python-sdk) and by us, compared. HELM_PYTHON names a Python 3.12 that
+has the package.
 The last line is `N passed, M failed`; exit code 1 if any failed or none was asked.
 """
 
@@ -35,6 +36,8 @@ GLOBALS: dict[str, Callable[[random.Random], Any]] = {
 NAMES = {3: ("s", "t"), 2: ("v", "w"), 1: ("y", "z")}
 """How many charts may stand below one another -> the names of subcharts, which differ from the names below them."""
 SCALARS = ("x", "y", 0, 1, True, False, None, None)
+SIGNS = "0ox_1e.7b+-"
+"""The signs of scalars that may be numbers."""
 
 
 def tree(chance: random.Random, depth: int) -> Any:
@@ -42,6 +45,18 @@ def tree(chance: random.Random, depth: int) -> Any:
     if depth and chance.random() < 0.5:
         return {key: tree(chance, depth - 1) for key in chance.sample("abc", chance.randint(0, 3))}
     return ["l", None] if chance.random() < 0.1 else chance.choice(SCALARS)
+
+
+def odd_scalars(chance: random.Random) -> str:
+    """A map of scalars that may be numbers, in YAML."""
+    words = ("".join(chance.choices(SIGNS, k=chance.randint(1, 6))) for _ in range(6))
+    return ", ".join(f"{key}: {word}" for key, word in zip("ghijkl", words, strict=True) if word != "-")
+
+
+def as_json(value: Any) -> str:
+    """A tree as JSON, in which 1.0 and 1 are one number."""
+    whole = json.loads(json.dumps(value), parse_int=float)
+    return json.dumps(whole, sort_keys=True)
 
 
 def values(chance: random.Random, children: Mapping[str, Any], depth: int = 2) -> dict[str, Any]:
@@ -100,7 +115,8 @@ def made(chance: random.Random, folder: Path, name: str, depth: int, imports: bo
         own = values(chance, children)
         if chance.random() < 0.3:
             own["exports"] = {"a": {"x": 1}, "b": {"a": {"y": 2}}}
-        (folder / "values.yaml").write_text(json.dumps(own))
+        own["odd"] = "SCALARS"
+        (folder / "values.yaml").write_text(json.dumps(own).replace('"SCALARS"', f"{{{odd_scalars(chance)}}}"))
     return children
 
 
@@ -160,7 +176,7 @@ def main(arguments: list[str] | None = None) -> int:
                 joined = merged(joined, one)
             theirs = peer.ask({"chart": str(folder), "values": joined}).get("values", "refused")
             found = ours(folder, files)
-        if json.dumps(theirs, sort_keys=True) == json.dumps(found, sort_keys=True):
+        if as_json(theirs) == as_json(found):
             passed += 1
         else:
             failed += 1
