@@ -54,8 +54,8 @@ def odd_scalars(chance: random.Random) -> str:
 
 
 def as_json(value: Any) -> str:
-    """A tree as JSON, in which 1.0 and 1 are one number."""
-    whole = json.loads(json.dumps(value), parse_int=float)
+    """A tree as JSON, in which 1.0 and 1 are one number, and so are 0 and -0.0."""
+    whole = json.loads(json.dumps(value), parse_int=float, parse_float=lambda text: float(text) + 0.0)
     return json.dumps(whole, sort_keys=True)
 
 
