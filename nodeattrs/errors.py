@@ -372,7 +372,7 @@ class DocumentError(NodeattrsError, ValueError):
         kind: Kind | NoKind = "",
     ) -> None:
         where = ":".join(str(part) for part in (file, line, column) if part is not None)
-        where = "\\n".join(where.splitlines())  # a stranger may have named the file, and a log may read lines
+        where = "\\n".join(where.splitlines())  # else a file's name could begin a line of a log
         super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, details=details)
         self.reason = message
         self.file = file

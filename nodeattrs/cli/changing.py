@@ -124,7 +124,6 @@ def request_of(options: argparse.Namespace, home: str, run_code: bool | None = N
     home:     the folder of the repository
     run_code: whether code of the repository runs; None: as --no-run-code says
     """
-
     for name in ("sample", "jobs"):
         if getattr(options, name, None) is not None and getattr(options, name) < 1:
             options.refuse(f"--{name} is at least 1")

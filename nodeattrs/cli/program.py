@@ -141,7 +141,6 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(word: str, known: Iterable[Any]) -> str:
     """The hint for an unknown word, on a line of its own; "" where nothing is near."""
-
     hint = meant(word, map(str, known))
     return f"\n  {hint}" if hint else ""
 

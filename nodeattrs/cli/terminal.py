@@ -63,7 +63,6 @@ class Terminal(Caller):
         unread: sources that were not read and may change the report; they are noted, and data gets `certain` and
                 `unread`. None: the report is no answer, and its data has no such fields
         """
-
         self.note_unread(unread or ())
         if self._form not in ("json", "yaml"):
             self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
@@ -86,7 +85,6 @@ class Terminal(Caller):
 
         data: a report; if it has `certain` and `unread`, these are combined with the noted sources. It is not changed
         """
-
         more = certainty([*self.unread, *(Unread(path, border.REASON) for path in border.refused())])
         is_certain = more["certain"] and data.get("certain", True)
         return {"certain": is_certain, "unread": [*data.get("unread", ()), *more["unread"]]}
@@ -142,7 +140,6 @@ class Terminal(Caller):
 
     def remark(self, lines: Iterable[str]) -> None:
         """Write lines to stderr that are neither a warning nor an error; control characters are escaped."""
-
         self.aside(printable(line) for line in lines)
 
     def aside(self, lines: Iterable[str]) -> None:
@@ -230,7 +227,6 @@ class Terminal(Caller):
 
         A stream that is no terminal has no limit of width, unless COLUMNS is set.
         """
-
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
         width = _NO_COLUMNS if is_wide else shutil.get_terminal_size().columns
         return Screen(max(width, 40), self._coloured(stream))

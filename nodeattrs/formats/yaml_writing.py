@@ -14,7 +14,7 @@ from nodeattrs.errors import BadValue
 from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
 
-_NO_TEXT_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
+_NUMBER_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
 """Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number."""
 
 
@@ -46,8 +46,10 @@ def text(dumper: Any, value: str) -> Any:
 
 
 def _block(dumper: Any, value: str) -> Any:
-    style = style_of(value, "|" if "\n" in value else "'" if _NO_TEXT_ELSEWHERE.fullmatch(value) else None)
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+    style = "|" if "\n" in value else None
+    if _NUMBER_ELSEWHERE.fullmatch(value):
+        style = "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value, style))
 
 
 def _tagged(dumper: Any, value: Tagged) -> Any:

@@ -233,7 +233,9 @@ class LoadedTree:
     def _named_modules(self, environment: str) -> Mapping[str, int]:
         """Module -> its line in the Puppetfile; {} without one, or without a folder of the environment."""
         folder = self._folder(environment)
-        file = pathlib.Path() if folder is None else folder / "Puppetfile"
+        if folder is None:
+            return {}
+        file = folder / "Puppetfile"
         read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
         return self._once(("Puppetfile", environment), read)
 

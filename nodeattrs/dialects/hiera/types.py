@@ -186,7 +186,6 @@ Holds = Callable[[Any], bool]
 
 def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
     """A maker for types with a least and a greatest measure: Integer[1, 5], String[3]."""
-
     return lambda arguments: _between(arguments, measure, lambda value: type(value) in kinds)
 
 

@@ -247,7 +247,6 @@ def _shared_cell(opened: Nodes, path: Path, name: str) -> Cell:
 
 def _collected(path: Path, name: str, session: Session | NodeattrsError, log: Any) -> tuple[Cell, list[str]]:
     """Returns (the cell of a run, its warnings); called in the worker."""
-
     if isinstance(session, NodeattrsError):
         return Cell(session), []
     return _cell_of(session.run.node, path), [*wrong_machine_warnings(session.run)]

@@ -271,7 +271,6 @@ class Resources:
         if timing:
             if timing not in ("delayed", "immediately", "immediate", "before"):
                 raise BadArgument(f"{word}: {timing!r} is no timing", hint="leave it out, or use `before=`")
-
             self.catalog.warnings.append(
                 RefreshComesLater(
                     f"{word} with {timing!r}: a refresh happens once, when the turn of "
