@@ -28,9 +28,9 @@ def true_or_false(text: str) -> Any:
 
 
 def _number(text: str) -> Any:
-    """The number that a plain scalar is in Go; a text that is no number is returned unchanged.
+    """The number that a plain scalar is in Go; any other text is returned unchanged.
 
-    None for `.inf` and `.nan`, and for a text that is too long to be read here: it is read as in any YAML.
+    None for `.inf` and `.nan`, and for a very long text: these are read as in any YAML.
     """
     if len(text) > _LONGEST or text.lstrip("+-").lower() in (".inf", ".nan"):
         return None
