@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, NodeNotFound, StoreError
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import copy_store, export_lines, read_nodes, save_nodes
@@ -382,6 +383,17 @@ class StoreExam:
         store.delete("web1")
         assert ["web2"] == store.search(parse_query("*:*"))
         assert [] == store.check()
+
+    def test_the_values_of_found_nodes_are_those_of_their_latest_revisions(self, store):
+        for name, port in (("web2", 80), ("web1", 443), ("db1", 5432)):
+            store.save(Saved(name, {"name": name, "normal": {"port": port}, "automatic": {"fqdn": f"{name}.example"}}))
+        web = parse_query("name:web*"), (("port",), ("fqdn",), ("nothing",))
+        before = store.values(*web)
+        store.save(Saved("web2", {"name": "web2", "normal": {"port": 8080}}))
+
+        assert [(443, "web1.example", ABSENT), (80, "web2.example", ABSENT)] == before
+        assert [(443, "web1.example", ABSENT), (8080, ABSENT, ABSENT)] == store.values(*web)
+        assert [] == store.values(parse_query("name:nobody"), (("port",),))
 
     def test_pruning_leaves_the_latest(self, store):
         for mark in (1, 2, 3):

@@ -8,12 +8,15 @@ from nodeattrs.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
-from nodeattrs.dialects.bindings.site import site_of
+from nodeattrs.core.tree import ABSENT, dig, parse
+from nodeattrs.dialects.bindings.site import _KeptNodes, site_of
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
+from nodeattrs.store import Saved, open_store
+from nodeattrs.store.search.word import search_word
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example", "role": "oven"}, Origin("facts", "test"))
@@ -215,9 +218,13 @@ WEB = {"name": "web1", "roles": ["web"], "fqdn": "web1.example"}
 
 def search(index: str, query: str = "*:*", attributes=None):
     """What a store with two nodes would find."""
-    assert query in ("*:*", "roles:db", "name:db1")
-    found = [one for one in (DB, WEB) if query == "*:*" or one is DB]
-    return [{"name": one["name"]} if attributes else dict(one) for one in found]
+    assert query in ("*:*", "roles:db", "name:db1", 'name:"db1"', 'name:"web1"')
+    asked = {"*:*": (DB, WEB), 'name:"web1"': (WEB,)}
+    found = asked.get(query, (DB,))
+    if attributes is None:
+        return [dict(one) for one in found]
+    values = [{title: dig(one, parse(path)) for title, path in attributes.items()} for one in found]
+    return [{title: None if value is ABSENT else value for title, value in each.items()} for each in values]
 
 
 class TestKeptNodes:
@@ -241,6 +248,32 @@ class TestKeptNodes:
         assert node["dbs"] == ["Sql[db1]"]
         assert node["nodes"] == ["Node[db1]", "Node[web1]"]
         assert node["kiln"] == {"user": "app", "host": "db1.example"}
+
+    def test_a_query_reads_the_attributes_of_its_conditions_and_an_instance_its_own_node(self, kiln, tmp_path):
+        """
+        A node that only has the other's name somewhere below is another one.
+        """
+        store = open_store(tmp_path / "nodes.db")
+        for facts in ({"name": "a", "owner": {"name": "db1"}}, DB):
+            store.save(Saved(facts["name"], {"name": facts["name"], "automatic": facts}))
+        asked = []
+
+        def noted(index, query="*:*", attributes=None):
+            asked.append((query, attributes and sorted(attributes)))
+            return search_word(store)(index, query, attributes)
+
+        site = """bindings default {
+          bind 'dbs' to Node[?? role == db]
+          bind 'dc' to optional Node[?? datacenter == b or title == a]
+        }"""
+        recipe = "node.default['dbs'] = [str(one) for one in inject('dbs') + inject('dc')]\n"
+        repo = kiln(**{"site/bindings/default.pp": site, RECIPE: recipe})
+        node = run_node(repo, "kiln1", facts=FACTS, words={"search": noted}).node
+
+        assert node["dbs"] == ["Node[db1]", "Node[a]"]
+        assert asked == [("roles:db", ["name", "role", "roles"]), ("*:*", ["datacenter", "name", "title"])]
+        assert _KeptNodes(noted).instance("Node[db1]")["sql"] == {"user": "app", "port": 5432}
+        assert _KeptNodes(noted).instance("Node[gone]") is None
 
     def test_they_and_hiera_are_layers(self, kiln):
         """

@@ -132,6 +132,12 @@ def kept_nodes(folder: Path, count: int) -> None:
     _store(folder, [{"default": {"a": {"b": at}}} for at in range(97)], count)
 
 
+def searched_nodes(folder: Path, count: int) -> None:
+    """A store with many small nodes, and a recipe that searches them for one attribute."""
+    kept_nodes(folder, count)
+    repository(folder, recipes_default__py='node.default["found"] = len(search("node", "*:*", {"b": "a.b"}))\n')
+
+
 def counted_nodes(folder: Path, count: int) -> None:
     """A store of which names and numbers are read, and nothing else: all of its nodes are one.
 

@@ -60,6 +60,7 @@ class Row(NamedTuple):
 
 
 _RUN = "run --repo {} --node n1 --facts {}/f --why-run"
+_SEARCHES = "run --repo {} --node n0 --facts {}/f --why-run"
 _STORE = "--store {}/s.db"
 _HIERA = "--hiera {}/hiera.yaml --facts {}/facts"
 _ANSIBLE = "-i {}/hosts.ini"
@@ -72,6 +73,7 @@ ROWS = (
     Row("run (leaves and blocks of an attribute file as data)", _RUN, made.data, 4_000),
     Row("run (resources)", _RUN, made.resources, 1_600),
     Row("run (nodes)", "run --repo {} --all --quiet --facts {}/f --store {}/x.db", made.nodes, 20),
+    Row("run (saved nodes that a search finds)", f"{_SEARCHES} {_STORE}", made.searched_nodes, 1_000),
     Row("show (attributes)", f"show n1 {_STORE}", made.kept_wide, 40_000),
     Row("show (origins)", f"show n1 --origins {_STORE}", made.kept_wide, 5_000),
     Row("explain (attributes)", f"explain n1 s0.k1.v {_STORE}", made.kept_wide, 80_000),

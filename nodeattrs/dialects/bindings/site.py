@@ -9,11 +9,11 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import Any
 
 from nodeattrs import packages
@@ -203,7 +203,8 @@ def _from_nodes(search: Search | None, references: list[str], request: Request) 
 
 
 def _tree(search: Search, name: str) -> Any:
-    return next(iter(search("node", f"name:{name}")), None)
+    """The attributes of the saved node with this name; None if there is no such node."""
+    return next((tree for tree in search("node", f'name:"{name}"') if tree.get("name") == name), None)
 
 
 _SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "chef_environment"}
@@ -219,14 +220,15 @@ class _KeptNodes(Objects):
 
     `Node[web1]` has the attributes of the node. `Sql[db1]` is each node with a map `sql`, and its entries; conditions
     about the node (role, recipe, environment, tag, name, fqdn, ipaddress, ...) work for both.
-    cost: one search a question, and reading the nodes that it finds; the same question is asked once
+    cost: one search a question, which reads the attributes that its conditions name. Another attribute of an instance
+          reads its whole node. The same question is asked once
     """
 
     def __init__(self, search: Search | None) -> None:
         super().__init__()
         self._search = search
         self.is_there = search is not None
-        self._found: dict[str, list[Mapping[str, Any]]] = {}
+        self._found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
 
     def instance(self, reference: str) -> Mapping[str, Any] | None:
         """The parameters of an instance, or None where there is none."""
@@ -236,30 +238,99 @@ class _KeptNodes(Objects):
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(reference, parameters) of the instances of a type; the search applies conditions on role, recipe, name."""
-        for title, parameters in self._of(name, where):
+        for title, parameters in self._of(name, tuple(where)):
             yield f"{name}[{title}]", parameters
 
-    def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _of(self, type_name: str, where: Collection[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(title, parameters) of the instances of a type: nodes, or entries of a map of nodes."""
-        path = () if name == "Node" else tuple(map(_snake, name.split("::")))
-        for tree in self._nodes(where):
-            own = dig(tree, path)
-            if isinstance(own, Mapping) and isinstance(tree.get("name"), str):
-                of_node = {key: tree[key] for key in _OF_NODE if key in tree}
-                also = {key: tree[long] for key, long in _SHARED.items() if long in tree}
-                yield tree["name"], MappingProxyType({**also, **of_node, **own})
+        steps = () if type_name == "Node" else tuple(map(_snake, type_name.split("::")))
+        places = {name: _places(name, steps) for name in _names_in(where) if _PLAIN.fullmatch(name)}
+        own = [".".join(steps)] if steps else []
+        for values in self._values(where, {"name", *own, *chain(*places.values())}):
+            title = values["name"]
+            if isinstance(title, str) and all(isinstance(values[path], Mapping) for path in own):
+                known = {name: _first(values[path] for path in paths) for name, paths in places.items()}
+                yield title, _Parameters(known, partial(self._all_parameters, title, steps))
 
-    def _nodes(self, where: Iterable[Any]) -> list[Mapping[str, Any]]:
-        """The saved nodes for which the searchable conditions hold; equal queries are asked once."""
+    def _values(self, where: Iterable[Any], paths: Iterable[str]) -> list[dict[str, Any]]:
+        """The values at some paths of the saved nodes for which the searchable conditions hold: path -> value or None.
+
+        Equal questions are asked once.
+        """
         terms = [
             f"{_INDEXED[one[0]]}:{one[2]}"
             for one in where
             if len(one) == 3 and one[0] in _INDEXED and one[1] == "==" and _PLAIN.fullmatch(str(one[2]))
         ]
-        query = " AND ".join(terms) or "*:*"
-        if query not in self._found:
-            self._found[query] = [] if self._search is None else list(self._search("node", query))
-        return self._found[query]
+        question = (" AND ".join(terms) or "*:*", *sorted(paths))
+        if question not in self._found:
+            query, *wanted = question
+            found = [] if self._search is None else self._search("node", query, {path: path for path in wanted})
+            self._found[question] = list(found)
+        return self._found[question]
+
+    def _all_parameters(self, name: str, steps: TreePath) -> Mapping[str, Any]:
+        """The parameters of the instance that a saved node has at these steps; {} if it was deleted meanwhile."""
+        tree = None if self._search is None else _tree(self._search, name)
+        own = dig(tree, steps)
+        if tree is None or not isinstance(own, Mapping):
+            return {}
+        of_node = {key: tree[key] for key in _OF_NODE if key in tree}
+        also = {key: tree[long] for key, long in _SHARED.items() if long in tree}
+        return {**also, **of_node, **own}
+
+
+class _Parameters(Mapping[str, Any]):
+    """The parameters of an instance. One that is not known is read with all others.
+
+    known: name -> value; None for a parameter that is not set
+    read:  a function that returns all parameters
+    """
+
+    def __init__(self, known: Mapping[str, Any], read: Callable[[], Mapping[str, Any]]) -> None:
+        self._known, self._read = known, read
+
+    @cached_property
+    def _all(self) -> Mapping[str, Any]:
+        return self._read()
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            return self._all[name]
+        if self._known[name] is None:
+            raise KeyError(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
+def _places(parameter: str, steps: TreePath) -> list[str]:
+    """The paths of a saved node where a parameter of its instance may be; the first that is set counts.
+
+    steps: where the node has the map of the instance; () for the node itself
+    """
+    of_node = [parameter] if parameter in _OF_NODE else []
+    shared = [_SHARED[parameter]] if parameter in _SHARED else []
+    return [".".join((*map(str, steps), parameter)), *of_node, *shared]
+
+
+def _first(values: Iterable[Any]) -> Any:
+    """The first value that is not None; None for none."""
+    return next((value for value in values if value is not None), None)
+
+
+def _names_in(where: Iterable[Any]) -> Iterator[str]:
+    """The attributes that the conditions of a query name."""
+    for one in where:
+        if one[0] in ("or", "not") and not isinstance(one[1], str):
+            for side in one[1:]:
+                yield from _names_in(side)
+        else:
+            yield one[0]
 
 
 def _snake(name: str) -> str:

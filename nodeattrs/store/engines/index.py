@@ -178,8 +178,8 @@ class Transaction:
         yield from self.rows(f"SELECT n.name, n.id FROM node n WHERE {saved} ORDER BY n.name")
 
 
-def _lists_of(items: Iterable[Any], count: int = AT_ONCE) -> Iterator[list[Any]]:
-    """Yield the items in lists of at most *count*."""
+def lists_of(items: Iterable[Any], count: int = AT_ONCE) -> Iterator[list[Any]]:
+    """Yield the items in lists of at most *count*; nothing for no items."""
     waiting = iter(items)
     while some := list(islice(waiting, count)):
         yield some
@@ -207,7 +207,8 @@ class Index:
     numbered:  returns number -> part, for the parts of the node
     new_parts: returns number -> entries, for those parts that the store lacks
     set_parts: writes these entries, and gives the node exactly these parts
-    answer:    returns the names of the nodes that a query finds, sorted
+    numbers:   returns the numbers of the nodes that a query finds
+    answer:    returns their names, sorted
     forget:    removes a node; `forget_former` removes the parts that no node has any more
     has_parts_of, has_all_words: return whether the index is complete, for the check of a store
 
@@ -368,10 +369,14 @@ class Index:
         if isinstance(query.condition, Everything):
             return [name for name, _ in self._transaction.nodes()]
         found: list[str] = []
-        for some in _lists_of(sorted(self._nodes_for(query.condition))):
+        for some in lists_of(self.numbers(query)):
             condition, numbers = self._transaction.condition_in("id", some)
             found += [name for (name,) in self._transaction.all(f"SELECT name FROM node WHERE {condition}", numbers)]
         return sorted(found)
+
+    def numbers(self, query: Query) -> list[int]:
+        """The numbers of the nodes that a query finds, sorted; [] if it finds no node."""
+        return sorted(self._nodes_for(query.condition))
 
     def _nodes_for(self, condition: Condition) -> set[int]:
         """The numbers of the nodes that a condition finds."""
@@ -395,13 +400,13 @@ class Index:
     def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
         """The numbers of the nodes that have any of these entries in one of their trees. view: CHEF or OWN"""
         found: set[int] = set()
-        for some in _lists_of(entries):
+        for some in lists_of(entries):
             # Two queries: for one, a planner with a wrong estimate of the parts would start from all nodes.
             condition, wanted = self._transaction.condition_in("entry", some)
             parts = self._transaction.rows(
                 f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
             )
-            for more in _lists_of(part for (part,) in parts):
+            for more in lists_of(part for (part,) in parts):
                 condition, wanted = self._transaction.condition_in("part", more)
                 rows = self._transaction.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
                 found.update(node for (node,) in rows)
@@ -507,7 +512,7 @@ def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[
     """
     found: list[str] = []
     # Whether a query finds a node depends on no other node.
-    for some in _lists_of(documents, NODES_IN_MEMORY):
+    for some in lists_of(documents, NODES_IN_MEMORY):
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             transaction = Transaction(connection)
             transaction.make_tables("")

@@ -15,12 +15,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
+from operator import itemgetter
 from threading import Lock, get_ident
 from typing import Any, TypeVar
 
+from nodeattrs.cache import CACHE
 from nodeattrs.core.borders import ListLike, taking
-from nodeattrs.core.tree import checked_name
+from nodeattrs.core.tree import Path, checked_name, dig
 from nodeattrs.errors import (
     BadArgument,
     BadName,
@@ -31,7 +33,7 @@ from nodeattrs.errors import (
     StoreError,
     TooMuch,
 )
-from nodeattrs.store.engines.index import AT_ONCE, VERSION, Index, Transaction, names_found
+from nodeattrs.store.engines.index import AT_ONCE, VERSION, Index, Transaction, lists_of, names_found
 from nodeattrs.store.engines.texts import (
     KINDS,
     PACKINGS,
@@ -52,7 +54,7 @@ from nodeattrs.store.revisions import (
     newer_revision,
     number_taken,
 )
-from nodeattrs.store.search.fields import IndexPart, index_parts
+from nodeattrs.store.search.fields import IndexPart, index_parts, read_tree
 from nodeattrs.store.search.query import Query
 
 _NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
@@ -76,6 +78,11 @@ Hashes = list[bytes | None]
 
 _REVISION = f"SELECT r.number, r.at, r.noted, r.{', r.'.join(KINDS)} FROM revision r JOIN node n ON n.id = r.node"
 
+_CONTENT = (
+    "SELECT n.name, r.document, r.facts FROM node n JOIN revision r ON r.node = n.id "
+    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id)"
+)
+
 # Connections of the parent that a fork copied. They are kept, so that they are never closed here.
 _PARENTS: list[object] = []
 
@@ -92,6 +99,7 @@ class Store(ABC):
     revisions:      yields these revisions one by one
     latest:         yields (name, last revision) of each node
     search:         the names of the nodes that a query finds, sorted; [] for none
+    values:         the values at some paths, for each node that a query finds; [] for none
     texts:          the hashes of a node's content; [] for a node that is not saved
     delete:         deletes a node; returns whether it was there
     prune:          deletes old revisions; returns their number
@@ -368,6 +376,29 @@ class Store(ABC):
             # The index has the latest revisions only.
             loaded = (self._load(transaction, name, at) for name, _ in transaction.nodes())
             return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)
+
+    def values(self, query: Query, paths: tuple[Path, ...]) -> list[tuple[Any, ...]]:
+        """The values at some paths for each node that a query finds, sorted by the name of the node; [] for no node.
+
+        They are the values that the node reads, in the order of *paths*; ABSENT for a path that is not set. Do not
+        change them: they are kept in the cache of the process, and a document that is unchanged is not read again.
+        raises: DocumentError, where a document is damaged
+        """
+        found = []
+        with self._reading("search") as transaction:
+            if transaction is None:
+                return []
+            for some in lists_of(Index(transaction).numbers(query)):
+                condition, numbers = transaction.condition_in("n.id", some)
+                for name, document, facts in transaction.all(f"{_CONTENT} WHERE {condition}", numbers):
+                    hashes = [_as_bytes(document), None, None if facts is None else _as_bytes(facts)]
+                    read = partial(self._values, transaction, name, hashes, paths)
+                    found.append((name, CACHE.get((Store.values, hashes[0], hashes[2], paths), read)))
+        return [values for _, values in sorted(found, key=itemgetter(0))]
+
+    def _values(self, transaction: Transaction, name: str, hashes: Hashes, paths: tuple[Path, ...]) -> tuple[Any, ...]:
+        tree = read_tree(self._node(transaction, name, hashes)[0])
+        return tuple(dig(tree, path) for path in paths)
 
     # --- writing --------------------------------------------------------------------
 

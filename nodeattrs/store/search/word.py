@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT, copied, dig, parse
+from nodeattrs.core.tree import ABSENT, copied, parse
 from nodeattrs.errors import BadArgument
 from nodeattrs.store import Store
 from nodeattrs.store.search import parse_query, read_tree
@@ -31,12 +31,14 @@ def search_word(store: Store, before: Callable[[], None] | None = None) -> Calla
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
         if before is not None:
             before()
-        names = store.search(parse_query(query))
-        trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
+        wanted = parse_query(query)
         if attributes is None:
-            return [copied(tree) for tree in trees]
-        paths = {title: parse(path) for title, path in attributes.items()}
-        found = [{title: dig(tree, path) for title, path in paths.items()} for tree in trees]
-        return [{title: None if value is ABSENT else copied(value) for title, value in one.items()} for one in found]
+            found = (store.load(name) for name in store.search(wanted))
+            return [copied(read_tree(saved.document)) for saved in found if saved is not None]
+        paths = tuple(parse(path) for path in attributes.values())
+        return [
+            {title: None if value is ABSENT else copied(value) for title, value in zip(attributes, values, strict=True)}
+            for values in store.values(wanted, paths)
+        ]
 
     return search
