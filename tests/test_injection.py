@@ -251,11 +251,12 @@ class TestKeptNodes:
 
     def test_a_query_reads_the_attributes_of_its_conditions_and_an_instance_its_own_node(self, kiln, tmp_path):
         """
-        A node that only has the other's name somewhere below is another one.
+        A node that only has the other's name somewhere below is another one. The stored attributes need not have the
+        name.
         """
         store = open_store(tmp_path / "nodes.db")
-        for facts in ({"name": "a", "owner": {"name": "db1"}}, DB):
-            store.save(Saved(facts["name"], {"name": facts["name"], "automatic": facts}))
+        for name, facts in (("a", {"owner": {"name": "db1"}}), ("db1", {**DB, "name": None})):
+            store.save(Saved(name, {"name": name, "automatic": {k: v for k, v in facts.items() if v is not None}}))
         asked = []
 
         def noted(index, query="*:*", attributes=None):

@@ -12,7 +12,8 @@ from nodeattrs.dialects.chef.facts import load_facts
 from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.chef.run.session import NodeRequest
-from nodeattrs.store import open_store
+from nodeattrs.store import Saved, open_store
+from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform
 
 ROOT = Path(__file__).parents[1]
@@ -60,15 +61,13 @@ class TestTheShop:
         assert banner.parameters["mode"] == "0644"
         assert "parameters(File[/etc/ssh/banner]::mode)" in banner.reads
 
-    def test_an_explanation_leads_to_the_line_of_the_binding(self, runs):
+    def test_an_explanation_leads_to_the_line_of_the_binding(self, runs, tmp_path):
         """
         Also to what was asked of the store.
         """
-        repository = Repository(EXAMPLE)
-
-        def search(*words):
-            return [{"name": "db1", "roles": ["db"]}]
-
+        repository, store = Repository(EXAMPLE), open_store(tmp_path / "nodes.db")
+        store.save(Saved("db1", {"name": "db1", "automatic": {"roles": ["db"]}}))
+        search = search_word(store)
         (url,) = explained(runs["web1"].node, ("shop", "url"), repository, search=search).readings
         (kept,) = explained(runs["web1"].node, ("shop", "databases"), repository, search=search).readings
 

@@ -19,7 +19,7 @@ from nodeattrs.reports import StreamedReport
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.store import Store
-from nodeattrs.store.search import Query, read_tree
+from nodeattrs.store.search import Query, found_tree
 from nodeattrs.store.search.doubts import no_such_path, paths_of, unknown_names
 
 _WIDEST = 60
@@ -128,17 +128,8 @@ def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime |
         return _FoundNode(name, {})
     saved = store.load(name, at)
     document: dict[str, Any] = {"name": name} if saved is None else saved.document
-    tree = _fields(document) | read_tree(document)
+    tree = found_tree(document)
     return _FoundNode(name, {title: dig(tree, path) for title, path in attributes.items()})
-
-
-def _fields(document: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a node that `knife search -a` prints where no attribute has that name."""
-    return {
-        "name": document["name"],
-        "chef_environment": document.get("chef_environment") or "_default",
-        "run_list": document.get("run_list") or [],
-    }
 
 
 def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> list[str]:

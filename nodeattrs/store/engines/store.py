@@ -54,7 +54,7 @@ from nodeattrs.store.revisions import (
     newer_revision,
     number_taken,
 )
-from nodeattrs.store.search.fields import IndexPart, index_parts, read_tree
+from nodeattrs.store.search.fields import IndexPart, found_tree, index_parts
 from nodeattrs.store.search.query import Query
 
 _NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
@@ -397,7 +397,7 @@ class Store(ABC):
         return [values for _, values in sorted(found, key=itemgetter(0))]
 
     def _values(self, transaction: Transaction, name: str, hashes: Hashes, paths: tuple[Path, ...]) -> tuple[Any, ...]:
-        tree = read_tree(self._node(transaction, name, hashes)[0])
+        tree = found_tree(self._node(transaction, name, hashes)[0])
         return tuple(dig(tree, path) for path in paths)
 
     # --- writing --------------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from nodeattrs.store.search.fields import fields_of, index_parts, indexed, read_tree
+from nodeattrs.store.search.fields import fields_of, found_tree, index_parts, indexed, read_tree
 from nodeattrs.store.search.query import Query, QueryNotSupported, QueryNotUnderstood, parse_query
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "QueryNotSupported",
     "QueryNotUnderstood",
     "fields_of",
+    "found_tree",
     "index_parts",
     "indexed",
     "parse_query",

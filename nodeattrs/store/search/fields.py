@@ -137,6 +137,17 @@ def read_tree(document: JsonMap) -> JsonMap:
     return _merged(document, ACROSS)
 
 
+def found_tree(document: JsonMap) -> JsonMap:
+    """What a search gives of a node, as `knife search -a`: its attributes; name, chef_environment and run_list, too,
+    where no attribute has that name. It shares maps and lists with the document: do not change it.
+
+    raises: BadArgument, where the document is not a map
+    """
+    tree = read_tree(document)
+    environment, run_list = document.get("chef_environment") or "_default", document.get("run_list") or []
+    return {"name": document["name"], "chef_environment": environment, "run_list": run_list, **tree}
+
+
 def indexed(document: JsonMap) -> JsonMap:
     """The tree that Chef searches: the merged levels, `recipe` and `role` of the run-list, and the document's fields.
 

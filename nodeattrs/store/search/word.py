@@ -8,7 +8,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, copied, parse
 from nodeattrs.errors import BadArgument
 from nodeattrs.store import Store
-from nodeattrs.store.search import parse_query, read_tree
+from nodeattrs.store.search import found_tree, parse_query
 
 
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
@@ -34,7 +34,7 @@ def search_word(store: Store, before: Callable[[], None] | None = None) -> Calla
         wanted = parse_query(query)
         if attributes is None:
             found = (store.load(name) for name in store.search(wanted))
-            return [copied(read_tree(saved.document)) for saved in found if saved is not None]
+            return [copied(found_tree(saved.document)) for saved in found if saved is not None]
         paths = tuple(parse(path) for path in attributes.values())
         return [
             {title: None if value is ABSENT else copied(value) for title, value in zip(attributes, values, strict=True)}
