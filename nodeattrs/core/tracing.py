@@ -302,7 +302,7 @@ class _Product(_Place):
     value: Any
     origins: Origins
     making: _Making
-    members: Mapping[int, _Here]
+    members: Mapping[int, _PathState]
     rest: Path
     ways: Origins
     earlier: Sequence[PendingLosses] = ()
@@ -329,8 +329,8 @@ class _Row(_Place):
     path:    of the lists
     """
 
-    base: _Here
-    before: _Here
+    base: _PathState
+    before: _PathState
     last: _Laid
     handler: Handler | None = None
     path: Path = ()
@@ -340,20 +340,20 @@ class _Row(_Place):
         return dict if self.handler is None else list
 
     @property
-    def key(self) -> tuple[_Here, _Laid]:
+    def key(self) -> tuple[_PathState, _Laid]:
         """The members without the losses: equal for rows that differ only in losses."""
         return self.before, self.last
 
     def others(self) -> list[_Laid]:
         """The members without the base, the second one first."""
         found: list[_Laid] = []
-        here: _Here = self
+        here: _PathState = self
         while isinstance(here, _Row) and here is not self.base:
             found.append(here.last)
             here = here.before
         return found[::-1]
 
-    def members(self) -> list[_Here]:
+    def members(self) -> list[_PathState]:
         """All members, the base first."""
         return [self.base, *(one.here for one in self.others())]
 
@@ -366,13 +366,13 @@ class _Laid(NamedTuple):
     meets:    False where one of them cannot be read, and would
     """
 
-    here: _Here
+    here: _PathState
     policy: Policy
     from_top: bool
     meets: bool = True
 
 
-_Here = _Value | _Product | _Row
+_PathState = _Value | _Product | _Row
 _EMPTY = _Value(ABSENT, ())
 
 
@@ -387,8 +387,8 @@ class _Walker:
             self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
         # By what they are made of, since a row with further losses gives the same.
-        self.merged: dict[tuple[_Here, _Laid], Part] = {}
-        self.lists: dict[tuple[_Here, _Laid], _Product] = {}
+        self.merged: dict[tuple[_PathState, _Laid], Part] = {}
+        self.lists: dict[tuple[_PathState, _Laid], _Product] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, at, losses = self.found(self.laid(folding), path, path, False)
@@ -398,7 +398,9 @@ class _Walker:
             self.standing(here, at), without_repeats(self.looked_up(losses)), here.unknown, value, origins, cover
         )
 
-    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Value | _Product, Path, list[Loss]]:
+    def found(
+        self, here: _PathState, keys: Path, path: Path, is_lost: bool
+    ) -> tuple[_Value | _Product, Path, list[Loss]]:
         """Returns (place, path, losses) some steps down, or those of the scalar or list that blocks the way."""
         here, depth = self.reached(here, keys, path, is_lost)
         there = self.settled(here, at := _label(keys, depth, path))
@@ -407,7 +409,7 @@ class _Walker:
             losses = losses_below(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return there, at, losses
 
-    def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
+    def reached(self, here: _PathState, keys: Path, path: Path, is_lost: bool = False) -> tuple[_PathState, int]:
         """Returns (place, number of steps taken): all of them, or as many as lead to a value that blocks the way."""
         for depth, key in enumerate(keys):
             here = self.joined_lists(here)
@@ -431,7 +433,7 @@ class _Walker:
                     yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
                 waiting += found[::-1]
 
-    def all_losses(self, here: _Here) -> Iterator[Loss]:
+    def all_losses(self, here: _PathState) -> Iterator[Loss]:
         """Yield the losses of a place, then those of its members or inputs, the last one's first."""
         waiting = [here]
         while waiting:
@@ -443,16 +445,16 @@ class _Walker:
                 yield from here.earlier
                 waiting += () if here.rest else here.members.values()
 
-    def laid(self, folding: Folding) -> _Here:
+    def laid(self, folding: Folding) -> _PathState:
         """The root place after all steps of a folding."""
-        here: _Here = _EMPTY if folding.start is None else self.leaf(folding.start)
+        here: _PathState = _EMPTY if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
             here = self.step(folding, step, here, begun)
             begun = begun or here.stands
         return here
 
-    def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
+    def step(self, folding: Folding, step: Step, here: _PathState, begun: bool) -> _PathState:
         part = step.part
         if step.policy is None:
             return self.changed(here, step)
@@ -478,7 +480,7 @@ class _Walker:
             origins = At(origins, ())
         return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
-    def changed(self, before: _Here, step: Step) -> _Here:
+    def changed(self, before: _PathState, step: Step) -> _PathState:
         """The place after a change; the same place where all that the change sets is gone."""
         laid = step.part
         assert isinstance(laid, Part)
@@ -492,7 +494,9 @@ class _Walker:
 
     # --- two that meet
 
-    def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
+    def joined(
+        self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool = False
+    ) -> _PathState:
         lower, upper = _sides(so_far, new, from_top)
         is_doubtful = bool(lower.unknown or upper.unknown)
         stands = upper.kind is not Absent
@@ -504,7 +508,7 @@ class _Walker:
         if is_taken and not lower.has_something:
             return upper
         if is_doubtful and may_meet(policy, lower, upper):
-            here: _Here = self.row(policy, so_far, new, from_top)
+            here: _PathState = self.row(policy, so_far, new, from_top)
         elif not stands:
             here = lower.with_losses(self.all_losses(upper))
         elif is_taken and not lower.stands:
@@ -513,7 +517,7 @@ class _Walker:
             here = self.met(policy, so_far, new, path, from_top)
         return self.unread(policy, lower, upper, here, path) if is_doubtful else here
 
-    def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
+    def unread(self, policy: Policy, lower: _PathState, upper: _PathState, here: _PathState, path: Path) -> _PathState:
         """The place where an unknown source lies beside a scalar that lost to a map: it may have a map, too."""
         unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
@@ -523,19 +527,19 @@ class _Walker:
             here = self.beside(policy, here, _Value(ABSENT, (), unknown=lost.unknown), path, is_over)
         return replace(here, unknown=unknown)
 
-    def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+    def beside(self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool) -> _PathState:
         """The place where one of the two was never merged, or cannot be read: no rule of the policy applies."""
         lower, upper = _sides(so_far, new, from_top)
         is_doubtful = bool(lower.unknown or upper.unknown)
         if is_doubtful and may_meet(policy, lower, upper):
-            here: _Here = self.row(policy, so_far, new, from_top, meets=False)
+            here: _PathState = self.row(policy, so_far, new, from_top, meets=False)
         elif so_far.stands:
             here = so_far.with_losses(self.all_losses(new))
         else:
             here = new.with_losses(self.all_losses(so_far))
         return replace(here, unknown=may_decide(policy, lower, upper)) if is_doubtful else here
 
-    def met(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
+    def met(self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool) -> _PathState:
         """The place where two values meet, or the upper one meets ABSENT, by the rule of the policy."""
         lower, upper = _sides(so_far, new, from_top)
         kinds = lower.kind, upper.kind
@@ -557,13 +561,13 @@ class _Walker:
             return self.gone_both(lower, upper, rule, path)
         return self.made(making, {LOWER: lower, UPPER: upper}, path)
 
-    def row(self, policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
+    def row(self, policy: Policy, so_far: _PathState, new: _PathState, from_top: bool, meets: bool = True) -> _Row:
         """The row of a map and a place that may be a map, as two maps meet."""
         verdict = policy.verdict(dict, dict)
         assert isinstance(verdict, Meet)
         return _map_row(verdict.policy, so_far, new, from_top, meets)
 
-    def settled(self, here: _Here, path: Path) -> _Value | _Product:
+    def settled(self, here: _PathState, path: Path) -> _Value | _Product:
         """The place as a value: a row is merged; members without a value in the merge are losses."""
         here = self.joined_lists(here)
         if not isinstance(here, _Row):
@@ -572,7 +576,7 @@ class _Walker:
         losses = [*self.left_nothing(here, path), *self.all_losses(here)]
         return _Value(part.value, part.origins, losses=losses, unknown=here.unknown)
 
-    def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
+    def left_nothing(self, here: _PathState, path: Path) -> Iterator[Overridden]:
         """Yield a loss for each member of a row of maps that has nothing in the merge."""
         if isinstance(here, _Row) and here.handler is None:
             policy = here.last.policy
@@ -582,17 +586,17 @@ class _Walker:
                 yield from self.nothing_left(self.part(one), by, rule, path, known)
                 yield from self.left_nothing(one, path)
 
-    def over(self, loser: _Here, winner: _Here, rule: Rule, path: Path) -> _Here:
+    def over(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
         """The winner's place. Its losses come first, then the loser and the loser's losses."""
         by = () if self.is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
-    def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
+    def gone_both(self, lower: _PathState, upper: _PathState, rule: Rule, path: Path) -> _PathState:
         """An empty place: each side is lost because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
         return _EMPTY.with_losses([*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)])
 
-    def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
+    def lost(self, here: _PathState, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Yield the settings of a place as losses, then the losses of that place."""
         if not isinstance(here, _Value):
             yield PendingLosses(here, (), path, by, rule)
@@ -601,7 +605,7 @@ class _Walker:
         if here.losses:
             yield here.losses
 
-    def made(self, making: _Making, members: dict[int, _Here], path: Path) -> _Product:
+    def made(self, making: _Making, members: dict[int, _PathState], path: Path) -> _Product:
         """The place of a result of a handler or a change; inputs without anything in the result are losses."""
         self.has_made = True
         losses: list[Loss] = []
@@ -611,7 +615,7 @@ class _Walker:
         part = making.part
         return _Product(part.value, part.origins, making, members, (), making.ways, losses=losses)
 
-    def joined_lists(self, here: _Here) -> _Here:
+    def joined_lists(self, here: _PathState) -> _PathState:
         """The place, the lists of a row joined. cost: each element, times the logarithm of the number of lists"""
         if not isinstance(here, _Row) or here.handler is None:
             return here
@@ -641,7 +645,7 @@ class _Walker:
 
     # --- one step down
 
-    def below(self, here: _Here, key: Any, path: Path) -> _Here:
+    def below(self, here: _PathState, key: Any, path: Path) -> _PathState:
         """The place one step down; through a result of a handler, on to the input that the entry was taken from."""
         here = self.joined_lists(here)
         passed: list[Any] = []
@@ -670,7 +674,7 @@ class _Walker:
         at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
         return _Value(value, at, unknown=here.unknown)
 
-    def row_entry(self, here: _Row, key: Any, path: Path) -> _Here:
+    def row_entry(self, here: _Row, key: Any, path: Path) -> _PathState:
         so_far = self.below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
@@ -723,7 +727,7 @@ class _Walker:
 
     # --- who sets what
 
-    def standing(self, here: _Here, path: Path) -> tuple[SetValue, ...]:
+    def standing(self, here: _PathState, path: Path) -> tuple[SetValue, ...]:
         """The settings of the value at a place, in the order of their sources."""
         return tuple(sorted(self.settings(self.part(here), path), key=lambda one: one.source))
 
@@ -742,12 +746,12 @@ class _Walker:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
-    def numbers(self, here: _Here) -> tuple[int, ...]:
+    def numbers(self, here: _PathState) -> tuple[int, ...]:
         """The sources of the value at a place."""
         origins = self.part(here).origins
         return (origins.source,) if type(origins) is At else sources(origins)
 
-    def part(self, here: _Here) -> Part:
+    def part(self, here: _PathState) -> Part:
         """The value at a place, with its origins; maps of a row are merged, and lists joined."""
         here = self.joined_lists(here)
         if not isinstance(here, _Row):
@@ -761,7 +765,7 @@ class _Walker:
         known = self.merged[row.key] = replay_steps(known, laid)
         return known
 
-    def is_from_the_start(self, here: _Here) -> bool:
+    def is_from_the_start(self, here: _PathState) -> bool:
         """Whether the value contains the part that the folding began with, which has no source."""
         here = self.joined_lists(here)
         while isinstance(here, _Row) or (isinstance(here, _Product) and not here.rest):
@@ -770,12 +774,12 @@ class _Walker:
         return bool(origins == 0) or (type(origins) is At and origins.source == 0)
 
 
-def _sides(so_far: _Here, new: _Here, from_top: bool) -> tuple[_Here, _Here]:
+def _sides(so_far: _PathState, new: _PathState, from_top: bool) -> tuple[_PathState, _PathState]:
     """The lower and the upper of two places. from_top: the new one lies below"""
     return (new, so_far) if from_top else (so_far, new)
 
 
-def _map_row(policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
+def _map_row(policy: Policy, so_far: _PathState, new: _PathState, from_top: bool, meets: bool = True) -> _Row:
     """The row of two maps that meet under a policy; a row goes on."""
     last = _Laid(new, policy, from_top, meets)
     if isinstance(so_far, _Row):
@@ -783,7 +787,9 @@ def _map_row(policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: b
     return _Row(so_far, so_far, last)
 
 
-def _list_row(policy: Policy, handler: Handler, so_far: _Here, new: _Here, from_top: bool, path: Path) -> _Row:
+def _list_row(
+    policy: Policy, handler: Handler, so_far: _PathState, new: _PathState, from_top: bool, path: Path
+) -> _Row:
     """The row of two lists that a handler joins; a row under the same rule goes on."""
     base = so_far
     if isinstance(so_far, _Row) and (so_far.last.policy, so_far.last.from_top) == (policy, from_top):
@@ -807,7 +813,7 @@ def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[in
             yield part, tuple(by)
 
 
-def _covers(here: _Here, key: Any, is_lost: bool) -> bool:
+def _covers(here: _PathState, key: Any, is_lost: bool) -> bool:
     """Whether a place blocks the step *key*: a scalar does, and a list where the key is no index.
 
     is_lost: whether the value was overridden: then it stays whole
