@@ -187,7 +187,7 @@ _Value = tuple[Any, Origins]
 _GONE: _Value = ABSENT, ()
 
 
-class _Turned(dict[Any, _Value]):
+class _ReversedMap(dict[Any, _Value]):
     """The entries of a map, the last one first. fresh: the keys whose entries were not merged over ABSENT yet"""
 
     fresh: dict[Any, None]
@@ -199,7 +199,7 @@ class _Lists(list[Part]):
     by: Handler
 
 
-_KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
+_KINDS: dict[type, type] = {_ReversedMap: dict, _Lists: list}
 
 
 class _Below:
@@ -254,7 +254,7 @@ def _longer(by: Handler, lower: _Value, upper: _Value) -> _Lists:
 def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Value) -> _Value:
     if not upper[0]:
         return lower.copy(), lo
-    turned = upper[0] if type(upper[0]) is _Turned else _turned(*upper)
+    turned = upper[0] if type(upper[0]) is _ReversedMap else _turned(*upper)
     fresh, turned.fresh = turned.fresh, dict.fromkeys(reversed(lower))
     # Nothing may be left of so few.
     order = [*reversed(turned)] if len(turned) <= len(lower) + len(fresh) else []
@@ -276,7 +276,7 @@ def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Valu
     return {}, gathered(lo, {key: _settled(dropped[key])[1] for key in order})
 
 
-def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any, _Value]) -> None:
+def _meets_nothing(policy: Policy, key: Any, turned: _ReversedMap, dropped: dict[Any, _Value]) -> None:
     """Merge an entry over ABSENT, since the part below has no such key."""
     above = turned[key]
     kind = _KINDS.get(type(above[0]), type(above[0]))
@@ -292,16 +292,16 @@ def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any,
             turned.fresh[key] = None
 
 
-def _turned(value: dict[Any, Any], origins: Origins) -> _Turned:
+def _turned(value: dict[Any, Any], origins: Origins) -> _ReversedMap:
     who = origins_by_key(origins, value) or {}
-    turned = _Turned((key, (value[key], who.get(key))) for key in reversed(value))
+    turned = _ReversedMap((key, (value[key], who.get(key))) for key in reversed(value))
     turned.fresh = dict.fromkeys(turned)
     return turned
 
 
 def _settled(given: _Value) -> _Value:
     value = given[0]
-    if type(value) is _Turned:
+    if type(value) is _ReversedMap:
         entries = [(key, *_settled(value[key])) for key in reversed(value)]
         return {key: one for key, one, _ in entries}, {key: who for key, _, who in entries}
     if type(value) is _Lists:
