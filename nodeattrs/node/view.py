@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, NoReturn
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
 from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
@@ -306,7 +306,7 @@ class MapView(_View, Mapping[Any, Any]):
         # Not by catching KeyError: a deferred value may raise one of its own.
         return self[key] if key in self else default  # noqa: SIM401
 
-    @taking(other=Mapping)
+    @checked_args(other=Mapping)
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         """A plain copy of this map as a dict, with the entries of *other* over it, one level deep.
 

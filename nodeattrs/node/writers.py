@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute
@@ -420,14 +420,14 @@ class ListWriter(_Handle):
         """Add elements at the end; returns this writer."""
         return self._add(None, values)
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def concat(self, values: Iterable[Any]) -> ListWriter:
         """Add the elements of a list at the end; returns this writer."""
         return self._add(None, values, listed=True)
 
     extend = concat
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def __iadd__(self, values: Iterable[Any]) -> ListWriter:
         return self._add(None, values, listed=True)
 
@@ -435,7 +435,7 @@ class ListWriter(_Handle):
         """Add elements at the front; returns this writer."""
         return self._add(0, values)
 
-    @taking(index=int)
+    @checked_args(index=int)
     def insert(self, index: int, *values: Any) -> ListWriter:
         """Add elements before *index*, in their order; returns this writer.
 
@@ -460,7 +460,7 @@ class ListWriter(_Handle):
         self._change(change)
         return self
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
         """Make *values* the whole content of the list; returns this writer.
 
@@ -504,7 +504,7 @@ class ListWriter(_Handle):
         """Remove the first element, and return it; None for an empty list."""
         return self.delete_at(0)
 
-    @taking(index=int)
+    @checked_args(index=int)
     def delete_at(self, index: int) -> Any:
         """Remove the element at *index*, and return it; None for an index out of range."""
         if not -len(self) <= index < len(self):

@@ -16,7 +16,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.errors import BadArgument
 
 _ESCAPED = re.compile(r"\\(['\"\\/])")
@@ -226,7 +226,7 @@ def refs(*given: Any) -> Refs:
     return Refs(found)
 
 
-@taking(text=str)
+@checked_args(text=str)
 def ref_of(text: str) -> Ref:
     """The reference that a text spells; the names of types and classes are capitalised as in Puppet.
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import A_PATH, ListLike, taking
+from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, near
@@ -162,7 +162,7 @@ class Inventory:
             raise it for an unknown host or group, and for a broken file unless *lenient*
     """
 
-    @taking(
+    @checked_args(
         sources=tuple,
         folder=A_PATH | None,
         playbook_dir=A_PATH | None,
@@ -300,7 +300,7 @@ class Inventory:
         groups = {**host.groups, **{name: self.groups.get(name, group) for name, group in new.items()}}
         return replace(host, groups={name: group for name, group in groups.items() if not new or name != "ungrouped"})
 
-    @taking(name=str)
+    @checked_args(name=str)
     def host(self, name: str) -> Variables:
         """The variables of a host outside of a play, as `ansible-inventory --host` has them. Files are read at their
         first use.
@@ -337,7 +337,7 @@ class Inventory:
         plugins = self._plugins([folder / "vars_plugins" for folder in beside])
         return [*self._inventory_layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
 
-    @taking(name=str)
+    @checked_args(name=str)
     def own(self, name: str) -> Variables:
         """The variables of a host itself, without the variables of its groups: levels 8 to 10. Files are read at the
         first use.
@@ -355,7 +355,7 @@ class Inventory:
 
         return Variables(name, "its own", plan, self.policy, dict, self.sensitive_paths)
 
-    @taking(name=str)
+    @checked_args(name=str)
     def of_group(self, name: str) -> Variables:
         """The variables of a group itself, without the variables of its parents: levels 3 to 7. Its files are read at
         once.

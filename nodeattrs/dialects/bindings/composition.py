@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from nodeattrs import border, children, packages
 from nodeattrs.cache import CACHE
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
@@ -115,7 +115,7 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
 
 
-@taking(path=A_PATH)
+@checked_args(path=A_PATH)
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
     """The sets of one file: text (.pp, .bindings) or data (.yaml, .yml, .json).
 
@@ -188,7 +188,7 @@ class Composition:
     faults:      the errors of reading; `injector()` raises them together with its own
     """
 
-    @taking(root=A_PATH)
+    @checked_args(root=A_PATH)
     def __init__(
         self,
         root: str | os.PathLike[str],

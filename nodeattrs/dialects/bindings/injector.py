@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast, overload
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
@@ -42,7 +42,7 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
 
 
-@taking(layers=ListLike)
+@checked_args(layers=ListLike)
 class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
@@ -246,7 +246,7 @@ class Injector:
 
     # --- scopes --------------------------------------------------------------------------------
 
-    @taking(name=str, values=Mapping | None)
+    @checked_args(name=str, values=Mapping | None)
     def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
         """An injector for one request or one run. It keeps the products of the bindings that name this scope.
 
@@ -317,7 +317,7 @@ class Injector:
             objects=maker.objects, strict=self._strict, lenient=self._lenient,
         )  # fmt: skip
 
-    @taking(values=Mapping)
+    @checked_args(values=Mapping)
     def override(self, values: Mapping[Any, Any]) -> Injector:
         """A new injector with other values for some keys, for tests: a `child` with one layer. raises: BindingErrors
 
@@ -328,7 +328,7 @@ class Injector:
             top.bind(key).to(value)
         return self.child(Layer("override", (top.to_set(),)))
 
-    @taking(call=Callable)
+    @checked_args(call=Callable)
     def wire(self, call: _Call) -> _Call:
         """A function that calls *call*, and fills its missing arguments with injected values.
 
@@ -402,7 +402,7 @@ class Filled:
         return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
 
 
-@taking(injector="inject", names=ListLike | Mapping)
+@checked_args(injector="inject", names=ListLike | Mapping)
 def fill_parameters(
     injector: Injector,
     target: str,
@@ -443,7 +443,7 @@ def fill_parameters(
     return filled
 
 
-@taking(injector="classes", run_list=ListLike)
+@checked_args(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
     """A new run-list: first all items of *run_list*, then the included classes as recipes.
 

@@ -17,7 +17,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Cause, LocatorBelow, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
@@ -83,7 +83,7 @@ Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
 
 
-@taking(name=str, sets=ListLike)
+@checked_args(name=str, sets=ListLike)
 @dataclass(frozen=True)
 class Layer:
     """A named list of binding sets; all of its declarations override those of the layers below it.

@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -104,7 +104,7 @@ class Given(NamedTuple):
         return (*self.user, *self.added)
 
 
-@taking(budget=Budget | None, form=str | None)
+@checked_args(budget=Budget | None, form=str | None)
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
@@ -180,7 +180,7 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
     return [whole if one is first else one for one in machines if one is first or one.settings is None]
 
 
-@taking(blob=Blob)
+@checked_args(blob=Blob)
 def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data, as a list of blobs: one blob, or the texts in a JSON file of OpenStack.
 

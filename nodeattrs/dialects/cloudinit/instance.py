@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
@@ -120,7 +120,7 @@ class Instance:
         return self.merged.origins(path_with_own_keys(self._whole.value, path))
 
 
-@taking(folder=A_PATH)
+@checked_args(folder=A_PATH)
 def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
     """Read the files of a machine and merge them by the rules of a release; a file that is missing is no layer.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -230,7 +230,7 @@ def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
     return kept(result, keys)
 
 
-@taking(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_confd(
     main: str | CloudPart | None,
     files: Mapping[str, str | CloudPart] | None = None,
@@ -282,7 +282,7 @@ def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
     return folder.strip()
 
 
-@taking(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
@@ -324,7 +324,7 @@ def _file(path: Path) -> CloudPart:
     return CloudPart(text, filename=path.name, file=path.as_posix())
 
 
-@taking(mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_layers(
     *,
     extra: Iterable[Source] = (),
@@ -490,7 +490,7 @@ def _disabled(name: str, source: Any) -> _Disabled:
 # --- the kernel command line
 
 
-@taking(cmdline=str)
+@checked_args(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
     """The YAML text of a kernel command line: it follows a `cc:` that begins a word, up to `end_cc` or the end.
 
@@ -515,7 +515,7 @@ def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
     return "\n".join(texts)
 
 
-@taking(cmdline=str)
+@checked_args(cmdline=str)
 def url_of_cmdline(cmdline: str) -> str | None:
     """The value of `cloud-config-url=`, from where cloud-init fetches a config; None for a line without it.
 

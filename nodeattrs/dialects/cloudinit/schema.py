@@ -14,7 +14,7 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
@@ -47,7 +47,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-@taking(place=str)
+@checked_args(place=str)
 def schema_file(place: str) -> File:
     """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for the schema of the system.
 

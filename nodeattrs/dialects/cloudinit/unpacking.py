@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.body_search import BodySearch
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
@@ -205,7 +205,7 @@ def read_document(path: Path, kind: Kind = INPUT, syntax: Syntax | None = None) 
         raise CloudConfigError(kind, error.reason, file=name, line=error.line, column=error.column) from error
 
 
-@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
+@checked_args(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def unpack(
     sources: Iterable[Any],
     *,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN
@@ -59,7 +59,7 @@ _KEY = re.compile(r"[a-z_]+:")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
-@taking(
+@checked_args(
     mode=("current", "documented"),
     launch_index=int | None,
     include_root=A_PATH | None,

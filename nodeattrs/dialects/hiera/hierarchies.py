@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from nodeattrs import border, packages
-from nodeattrs.core.borders import A_PATH, ListLike, taking
+from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
@@ -70,7 +70,7 @@ class LoadedTree:
     shapes, named:  caches of `BaseScope.look`
     """
 
-    @taking(
+    @checked_args(
         config=A_PATH | None,
         environmentpath=A_PATH | None,
         global_config=A_PATH | None,

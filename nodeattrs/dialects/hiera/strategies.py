@@ -23,7 +23,7 @@ from functools import cmp_to_key, lru_cache
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.folding import NOTHING, Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Join, Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
@@ -657,7 +657,7 @@ def _anonymous(value: Any) -> Part:
     return NOTHING if value is ABSENT else Part(value, None)
 
 
-@taking(values=ListLike)
+@checked_args(values=ListLike)
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first; returns a copy.
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.frames import frame_above, frame_outside
 from nodeattrs.dialects.bindings.codes import NO_PRODUCER, SYNTAX, TWO_PRODUCERS
@@ -416,7 +416,7 @@ class Bindings(Block):
     'ssh::port'
     """
 
-    @taking(name=str)
+    @checked_args(name=str)
     def __init__(self, name: str) -> None:
         super().__init__(name, Classes())
         self._origin = _here(name)

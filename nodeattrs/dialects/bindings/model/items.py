@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
@@ -243,7 +243,7 @@ class Dependency(Item):
                     yield one, str(arrow), other
 
 
-@taking(name=str, items=ListLike)
+@checked_args(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
     """A named set of bindings, with its items in the order in which they are written.

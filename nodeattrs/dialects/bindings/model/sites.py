@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import meant
 from nodeattrs.dialects.bindings.codes import (
@@ -182,7 +182,7 @@ class Environment:
     bindingsdir: str
 
 
-@taking(site=Mapping | None)
+@checked_args(site=Mapping | None)
 def environment_of(
     site: Mapping[str, Any] | None,
     selected: str | None = None,
@@ -328,7 +328,7 @@ def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError
     return BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
 
 
-@taking(config=ListLike)
+@checked_args(config=ListLike)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
     """(name of the layer, sorted references) for each layer: its included references minus the excluded ones.
 

@@ -15,7 +15,7 @@ from inspect import signature
 from threading import RLock
 from typing import Any, Self, TypeVar
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.tree import ABSENT, meant
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_CLASS,
@@ -213,7 +213,7 @@ class ValueMaker(Bound):
         typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
         return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
 
-    @taking(name=str)
+    @checked_args(name=str)
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language. A leading `::` of the name is ignored.
 

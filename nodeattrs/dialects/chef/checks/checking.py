@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path, spell
@@ -117,7 +117,7 @@ def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
     yield from (CheckedFiles(what, total, ()) for what, total in others)
 
 
-@taking(repository=Repository, run_code=bool)
+@checked_args(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     """Read all files of a repository and its Hiera trees; returns faults, warnings and counts. Raises no DocumentError.
 

@@ -24,7 +24,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
@@ -150,7 +150,7 @@ class Repository(Folder):
     also_sensitive: sensitive paths in addition to the settings
     """
 
-    @taking(root=A_PATH)
+    @checked_args(root=A_PATH)
     def __init__(
         self,
         root: str | os.PathLike[str],

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, near
 from nodeattrs.dialects.bindings.codes import FORMAT, NOT_DATA
@@ -616,14 +616,14 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     return reading.result_of(lambda: _sets(reading, data)) or []
 
 
-@taking(document=Document)
+@checked_args(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a parsed file; each item has its line. raises: BindingErrors, also for an empty file"""
     reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.result_of(lambda: _sets(reading, document.tree)) or []
 
 
-@taking(document=Document)
+@checked_args(document=Document)
 def site_from_document(document: Document) -> Site:
     """The site of a parsed file: `{"site": {...}, "assign": {...}}`; an empty file is an empty site.
 
@@ -654,7 +654,7 @@ def _set(reading: DocumentReading, data: Any, path: Path) -> BindingSet:
     return BindingSet(name, items, reading.origin(path))
 
 
-@taking(sets=BindingSet | list)
+@checked_args(sets=BindingSet | list)
 def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     """The data form of one set, or of a list of sets; `sets_from_data` returns equal sets for it.
 
