@@ -205,7 +205,7 @@ class TestSettledFacts:
     def test_the_facts_of_a_node_are_plain_data(self):
         node = Node("n1")
         given = {"platform": "p", "os": {"name": "clay"}}
-        Intake(node).merge_facts(given, settled=True, anew=False)
+        Intake(node).merge_facts(given, settled=True, replace=False)
         node.automatic["late"] = {"value": lazy(lambda: node["platform"])}
 
         facts = facts_of(node)

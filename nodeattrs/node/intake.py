@@ -153,19 +153,19 @@ class Intake:
         *,
         guid: str | None = None,
         settled: bool = False,
-        anew: bool = True,
+        replace: bool = True,
     ) -> None:
         """Make facts the automatic attributes (slot 15), and set `name` and `chef_environment` there.
 
         guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None sets none
         settled: True: the facts are JSON data of at most 499 levels that never changes, so they are not copied
-        anew:    True: the facts replace all automatic attributes; False: they are deep merged over them
+        replace:    True: the facts replace all automatic attributes; False: they are deep merged over them
         raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
-        if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
+        if replace and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
             replace_slot(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)

@@ -406,4 +406,4 @@ def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = No
     raises: BadArgument, where the facts have no platform
     source: Chef's `Node#consume_ohai_data`
     """
-    Intake(node).merge_facts(facts, locator, guid=guid, anew=False)
+    Intake(node).merge_facts(facts, locator, guid=guid, replace=False)
