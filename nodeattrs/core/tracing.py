@@ -37,20 +37,22 @@ from nodeattrs.core.walk import (
 )
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
+def walk(
+    folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, removals: Along | None = outwards
+) -> Walk:
     """Follow *path* through the steps of a folding: which settings are read, and which were overridden on the way.
 
     A path that is not set gives a Walk whose value is ABSENT. Neither the folding nor its parts change.
     trees: source -> its tree, for a folding that only has the numbers of its sources; a source without a tree sets
            nothing
-    along: a function (place) -> the place and the places to remove with it, to find the setting that would be read
+    removals: a function (place) -> the place and the places to remove with it, to find the setting that would be read
            without the winner. None: that setting is not searched, and the order of `overridden` is not changed
     cost:  the depth of the path times the number of parts that set something; for the next setting further walks
     raises: the error of a handler or a change that refuses
     """
     walker = _Walker(trees, path)
     found = walker.walk(folding, path)
-    if along is None:
+    if removals is None:
         return found
 
     def again(gone: set[At]) -> Walk:
@@ -64,7 +66,7 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.in_larger_map for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_made:
         return found
-    return with_next_first(found, path, walker.own, again, along)
+    return with_next_first(found, path, walker.own, again, removals)
 
 
 # --- how a handler or a change has made a value

@@ -233,7 +233,7 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[SetValue]
 
 
 def with_next_first(
-    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
+    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], removals: Along
 ) -> Walk:
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
@@ -243,12 +243,12 @@ def with_next_first(
     own:   a function (place, default) -> the value that a source has at a place, or the default
     again: a function (set of places) -> the walk without these places; if it raises a NodeattrsError, that step is
            skipped
-    along: a function (place) -> the place, then the maps that contain it, from the inside out
+    removals: a function (place) -> the place, then the maps that contain it, from the inside out
     cost:  at most one walk for each step of the path, and some for maps that stay
     """
     winners = {At(setting.source, setting.own) for setting in found.standing}
     overridden, others = found, None
-    for gone in map(set, zip(*map(along, winners), strict=False) if found.overridden else ()):
+    for gone in map(set, zip(*map(removals, winners), strict=False) if found.overridden else ()):
         try:
             others = again(gone)
         except NodeattrsError:

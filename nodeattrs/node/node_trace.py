@@ -57,8 +57,8 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
-    walked = walk(folding, path, trees, along)
+    removals = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
+    walked = walk(folding, path, trees, removals)
     if walked.cover is not None:
         walked = _through_deferred(walked, path)
 
