@@ -21,10 +21,10 @@ from nodeattrs.core.policy import ANY, DROP, KEEP, PRESENT, TAKE, Line, Meet, Po
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import (
-    Along,
     Loss,
     Overridden,
     PendingLosses,
+    Removals,
     Rule,
     SetValue,
     Walk,
@@ -38,7 +38,7 @@ from nodeattrs.core.walk import (
 
 
 def walk(
-    folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, removals: Along | None = outwards
+    folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, removals: Removals | None = outwards
 ) -> Walk:
     """Follow *path* through the steps of a folding: which settings are read, and which were overridden on the way.
 

@@ -178,7 +178,7 @@ class Walk(NamedTuple):
 
 # --- the setting that would be read without the winner
 
-Along = Callable[[At], Iterable[At]]
+Removals = Callable[[At], Iterable[At]]
 """place -> the places that are removed in turn: the place itself, then each map or list that contains it, outwards."""
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stand in the way"))
@@ -233,7 +233,7 @@ def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[SetValue]
 
 
 def with_next_first(
-    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], removals: Along
+    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], removals: Removals
 ) -> Walk:
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
