@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.cloudinit.kubeadm import Made, cloud_config_of
+from nodeattrs.dialects.cloudinit.kubeadm import GeneratedConfig, cloud_config_of
 from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
 
@@ -53,7 +53,7 @@ class FormText(NamedTuple):
     is_config: bool = False
     is_packed: bool | None = None
     language: Language | None = None
-    made: Made | None = None
+    made: GeneratedConfig | None = None
 
 
 class _Value(NamedTuple):

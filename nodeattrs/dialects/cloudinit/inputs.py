@@ -26,7 +26,7 @@ from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.forms import FORMS, IGNITION, Form, FormText, maps_in
-from nodeattrs.dialects.cloudinit.kubeadm import Made
+from nodeattrs.dialects.cloudinit.kubeadm import GeneratedConfig
 from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
@@ -606,7 +606,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
     return Given(one.name, origin, (blob,))
 
 
-def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
+def _of_made(outer: _Outer, path: TreePath, made: GeneratedConfig, origin: Origin, budget: Budget) -> Given:
     """A cloud-config that the platform makes, as a Given. A row has the line of its value; in a block, its own line."""
     user = []
     for rows in made.parts:

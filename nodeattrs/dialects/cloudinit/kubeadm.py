@@ -40,7 +40,7 @@ class Unwritten(NamedTuple):
     sets: tuple[Path, ...]
 
 
-class Made(NamedTuple):
+class GeneratedConfig(NamedTuple):
     """The result of `cloud_config_of`: the cloud-config of a spec, and what it lacks.
 
     parts:  a list of the rows without Jinja's markup; if other rows have markup, a second list has these. A row is
@@ -52,7 +52,7 @@ class Made(NamedTuple):
     unread: list[Unwritten]
 
 
-def cloud_config_of(spec: Mapping[str, Any]) -> Made:
+def cloud_config_of(spec: Mapping[str, Any]) -> GeneratedConfig:
     """The cloud-config that Cluster API writes from a spec: the rows of its text, and what it lacks with reasons.
 
     It lacks file contents and passwords that the spec takes from elsewhere. It also lacks the certificates, and the
@@ -69,7 +69,7 @@ def cloud_config_of(spec: Mapping[str, Any]) -> Made:
         spec[key] = entries
     command = ("runcmd", len(spec.get("preKubeadmCommands") or ()))
     reason = "is not in the file: certificates, and the configuration and command of kubeadm"
-    return Made(
+    return GeneratedConfig(
         _parts(list(_written(spec, _SPEC, ()))), [*unread, Unwritten(ADDED, (), reason, (("write_files",), command))]
     )
 
