@@ -778,9 +778,9 @@ class TestStability:
         import subprocess
         import sys
 
-        from tests.oracles.fixes import Made
+        from tests.oracles.fixes import RandomRepository
 
-        Made(tmp_path, 7).write()
+        RandomRepository(tmp_path, 7).write()
         words = [sys.executable, "-m", "nodeattrs", "check", "--repo", str(tmp_path), "--format", "sarif"]
         outs = {
             subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=False).stdout
