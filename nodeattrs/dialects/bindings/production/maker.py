@@ -47,7 +47,7 @@ from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
-from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
+from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, PendingProduct, Replay, opening_of
 from nodeattrs.dialects.bindings.resolution import (
     CLASS_IDS,
     Declaration,
@@ -269,7 +269,7 @@ class ValueMaker(Bound):
             self._making.replay = replay
             try:
                 return attempt()
-            except Waiting as waiting:
+            except PendingProduct as waiting:
                 missing = waiting
             finally:
                 self._making.replay = None
@@ -452,14 +452,14 @@ class ValueMaker(Bound):
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
     def _started(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
-        """Start an asynchronous product, once for all injections that need it. raises: Waiting, always"""
+        """Start an asynchronous product, once for all injections that need it. raises: PendingProduct, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
             task = asyncio.ensure_future(self.opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task
-        raise Waiting(steps, task)
+        raise PendingProduct(steps, task)
 
     def transformed(self, declared: Declaration, product: Any) -> Any:
         """The product, changed by the transformer of the declaration that has the producer, if there is one.
