@@ -44,7 +44,7 @@ from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
-from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.producers import Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.sites import (
     Environment,
     Inventory,
@@ -539,7 +539,7 @@ class _ClassifierAnswer:
                     at, to = self._at("classes", name), Constant(values, places=self._locator("classes", name))
                     items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
         if parts & {"*", "variables"} and self.variables:
-            variables: dict[str, Producing | None] = {
+            variables: dict[str, ProducerBase | None] = {
                 str(name): Constant(value, places=self._locator(word, name))
                 for word, given in self._given.items()
                 for name, value in given.items()

@@ -57,7 +57,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Attribute,
     Constant,
     InstanceOfType,
-    Producing,
+    ProducerBase,
     Query,
     Ref,
     with_options,
@@ -223,7 +223,7 @@ class Declaration:
     )  # fmt: skip
 
     def __init__(
-        self, item: Item, place: DeclarationPlace, key: Key | None, of: Type, producer: Producing | None = None
+        self, item: Item, place: DeclarationPlace, key: Key | None, of: Type, producer: ProducerBase | None = None
     ) -> None:
         self.item = item
         self.place = place
@@ -449,7 +449,7 @@ class _DeclarationTable:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Item, place: DeclarationPlace, name: str, of: Type, producer: Producing | None) -> None:
+    def declare(self, item: Item, place: DeclarationPlace, name: str, of: Type, producer: ProducerBase | None) -> None:
         """Declare a name among the data, with the flags of its item."""
         self.declared["Data", name].append(Declaration(item, place, ("Data", name), of, producer))
 
@@ -545,7 +545,7 @@ class _DeclarationTable:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
             return
         for name, value in given.items():
-            producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            producer = value if isinstance(value, ProducerBase) else _entry_of(item, name, value)
             self.declare(item, at, parameter_key(item.target, str(name)), ANY, producer)
 
 
@@ -761,7 +761,7 @@ def _names(table: _DeclarationTable, item: Parameters, at: Declaration, objects:
     return {name: name for name in wanted if name in right}
 
 
-def _source_type(of: Producing | None) -> Type | int:
+def _source_type(of: ProducerBase | None) -> Type | int:
     """The type whose instances give the parameters; for other producers a number that is unique."""
     if isinstance(of, InstanceOfType):
         return Type("Type", (of.of,))

@@ -43,8 +43,8 @@ from nodeattrs.dialects.bindings.model.producers import (
     Instance,
     Lookup,
     NamedProducer,
+    ProducerBase,
     ProducerObject,
-    Producing,
     Query,
     reference_to,
 )
@@ -95,7 +95,7 @@ class _Line:
 class _BindLine(_Line):
     """A binding, a fragment or parameters that are being built: its methods set the producer, flags and options."""
 
-    def _to(self, producer: Producing) -> Self:
+    def _to(self, producer: ProducerBase) -> Self:
         if "to" in self._fields:
             raise BindingError(TWO_PRODUCERS, "this binding has a producer already", origins=(self._origin,))
         return self._with(to=producer)
@@ -105,7 +105,7 @@ class _BindLine(_Line):
 
     def to(self, value: Any) -> Self:
         """Bind a copy of a value: a class is bound itself (`to_class` binds an object of it)."""
-        return self._to(value if isinstance(value, Producing) else Constant(own_copy(value)))
+        return self._to(value if isinstance(value, ProducerBase) else Constant(own_copy(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
         """Bind an object of a class. Its constructor gets *args* and *named*; annotations fill the other parameters."""
@@ -340,7 +340,7 @@ class Block:
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
         """Demand that a higher layer or category binds these top scope variables."""
-        demanded: dict[str, Producing | None] = dict.fromkeys(names)
+        demanded: dict[str, ProducerBase | None] = dict.fromkeys(names)
         self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator
 from nodeattrs.dialects.bindings.codes import EXPRESSION
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.producers import Computed, Constant, Producing
+from nodeattrs.dialects.bindings.model.producers import Computed, Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data, text_in_language
 from nodeattrs.errors import NodeattrsError
 
@@ -435,7 +435,7 @@ def value_or_expression(node: Node) -> Any:
     return constant_value(node) if is_constant(node) else node
 
 
-def producer_of(expression: Node, places: Locator | None = None) -> Producing:
+def producer_of(expression: Node, places: Locator | None = None) -> ProducerBase:
     """A producer of the value of an expression. places: finds the line of an entry of the value"""
     if is_constant(expression):
         return Constant(constant_value(expression), places=places)

@@ -30,7 +30,7 @@ from nodeattrs.dialects.bindings.codes import (
     SYNTAX,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.producers import Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Type, parse_type, type_of_hint
 
 NOWHERE = Origin("caller")
@@ -104,7 +104,7 @@ class Bind(FlaggedItem):
 
     type: Type | None = None
     name: str | None = None
-    to: Producing | None = None
+    to: ProducerBase | None = None
     into: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -147,7 +147,7 @@ class Rebinding(FlaggedItem):
     verb: str
     key: Asked
     target: Asked
-    to: Producing | None = None
+    to: ProducerBase | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ class Parameters(FlaggedItem):
     """
 
     target: Type
-    to: Producing | None = None
+    to: ProducerBase | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -196,7 +196,7 @@ class BoundVariables(FlaggedItem):
     """
 
     type: Type | None = None
-    values: Mapping[str, Producing | None]
+    values: Mapping[str, ProducerBase | None]
     single: bool = field(default=False, compare=False)
 
 

@@ -24,7 +24,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Custom,
     Instance,
     NamedProducer,
-    Producing,
+    ProducerBase,
 )
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
@@ -320,7 +320,7 @@ def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[B
             return
 
 
-def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+def _of_producer(bound: Bound, one: Declaration, producer: ProducerBase) -> Iterator[BindingError]:
     """The errors of a producer: its call, and a type that contradicts the declared one."""
     calling = producer.calls(bound.register)
     if calling is not None:
@@ -343,7 +343,7 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 
-def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
+def _type_given(bound: Bound, producer: ProducerBase, calling: Calling | None) -> Type | None:
     """The type of the products of a producer, by its annotation or `Type[Producer[String]]`; None for none."""
     if isinstance(producer, NamedProducer):
         declared = bound.declaration(next(producer.asks()))

@@ -33,7 +33,7 @@ from nodeattrs.dialects.bindings.codes import (
     UNKNOWN_VARIABLE,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop
-from nodeattrs.dialects.bindings.model.producers import Producing, called
+from nodeattrs.dialects.bindings.model.producers import ProducerBase, called
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
     CLASSES,
@@ -430,7 +430,7 @@ class ValueMaker(Bound):
                 error.details = (*error.details, f"bound by {self.resolution.described(root)}")
             raise
 
-    def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
+    def _produced(self, root: Declaration, producer: ProducerBase, args: Mapping[str, Any]) -> Any:
         """The product of a producer, entered and awaited where necessary."""
         calling = producer.calls(self.register)
         _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
@@ -451,7 +451,9 @@ class ValueMaker(Bound):
 
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
-    def _started(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
+    def _started(
+        self, root: Declaration, producer: ProducerBase, args: Mapping[str, Any], steps: tuple[int, ...]
+    ) -> Any:
         """Start an asynchronous product, once for all injections that need it. raises: PendingProduct, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):

@@ -79,8 +79,8 @@ from nodeattrs.dialects.bindings.model.producers import (
     InstanceOfType,
     Lookup,
     NamedProducer,
+    ProducerBase,
     ProducerObject,
-    Producing,
     Query,
     Ref,
     Written,
@@ -211,19 +211,19 @@ _SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
 # --- producers ---------------------------------------------------------------------------------
 
 
-def _read_producer(reading: DocumentReading, data: Any, path: Path) -> Producing:
+def _read_producer(reading: DocumentReading, data: Any, path: Path) -> ProducerBase:
     """The producer of a map with exactly one of the words of producers. raises: Malformed"""
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
     if len(words) != 1:
         raise reading.malformed(path, "a producer has one of these: " + ", ".join(PRODUCERS))
-    made: Producing = PRODUCERS[words[0]].read(reading, whole, path)
+    made: ProducerBase = PRODUCERS[words[0]].read(reading, whole, path)
     if isinstance(made, Written) and made.places is None:
         return replace(made, places=reading.locator((*path, words[0])))
     return made
 
 
-def _write_producer(of: Producing) -> dict[str, Any]:
+def _write_producer(of: ProducerBase) -> dict[str, Any]:
     """The map of a producer. raises: BindingError ("not-data"), for a callable"""
     if of.each_time and not isinstance(of, Custom):
         return {"series_of": _write_producer(replace(of, each_time=False))}
@@ -285,7 +285,7 @@ def _simple(word: str, model: type, shape: Shape, attribute: str, **more: Any) -
     return Record(f"a {word} producer", model, (Field(word, shape, attribute, needed=True),), **more)
 
 
-def _each_time(of: Producing) -> Producing:
+def _each_time(of: ProducerBase) -> ProducerBase:
     return replace(of, each_time=True)
 
 
@@ -300,7 +300,7 @@ PRODUCERS: dict[str, Record] = {
     "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
     "first_found": _simple("first_found", FirstFound, _KEYS, "candidates"),
     "instance": _of_class("instance", Instance),
-    "series_of": _simple("series_of", Producing, PRODUCER, "of", make=_each_time),
+    "series_of": _simple("series_of", ProducerBase, PRODUCER, "of", make=_each_time),
     "producer": _of_class("producer", Custom, _CLASS_AS_TYPE, each_time=False),
     "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
     "producer_object": _of_class("producer_object", ProducerObject),

@@ -55,7 +55,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Condition,
     Custom,
     NamedProducer,
-    Producing,
+    ProducerBase,
     Query,
     Ref,
     condition,
@@ -305,7 +305,7 @@ class _SetReader(_ExpressionReader):
             raise self._text.error(to, "abstract variables are a name, or a list of names")
         return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
 
-    def _given_values(self, to: Tree) -> dict[str, Producing]:
+    def _given_values(self, to: Tree) -> dict[str, ProducerBase]:
         """Name -> the producer of a variable. raises: BindingError, for anything but a hash"""
         value = to.children[-1]
         if value.data != "hash":
@@ -365,7 +365,7 @@ class _SetReader(_ExpressionReader):
             return str(name), node.text
         return category(name, constant_value(node))
 
-    def _producer(self, tree: Tree) -> Producing:
+    def _producer(self, tree: Tree) -> ProducerBase:
         """The producer behind `to`: a named or custom producer, a reference, a query, or a value."""
         if tree.data == "producer":
             (of,) = tree.children
