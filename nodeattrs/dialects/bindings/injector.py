@@ -23,7 +23,7 @@ from nodeattrs.dialects.bindings.explain import Explanation, Graph, explain, exp
 from nodeattrs.dialects.bindings.forms.builder import Bindings
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, asked_key
-from nodeattrs.dialects.bindings.model.producers import ConstantProducer, Custom, Producer
+from nodeattrs.dialects.bindings.model.producers import ConstantProducer, CustomProducer, Producer
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
     CLASSES,
@@ -173,7 +173,7 @@ class Injector:
         if declared is None and wanted.key != ("Data", CLASSES):
             raise self._maker.not_bound(wanted)
         of = None if declared is None else declared.root.producer
-        if declared is None or not isinstance(of, Custom) or not of.each_time:
+        if declared is None or not isinstance(of, CustomProducer) or not of.each_time:
             return Handle(lambda: self.get(wanted))
         made = of.producer(self._maker, {})
 

@@ -36,7 +36,7 @@ from nodeattrs.dialects.bindings.model.items import (
 from nodeattrs.dialects.bindings.model.producers import (
     Condition,
     Constant,
-    Custom,
+    CustomProducer,
     Factory,
     FirstFound,
     HashLookup,
@@ -120,7 +120,7 @@ class _BindLine(_Line):
 
     def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
         """Bind the values of an object of a `Producer` class. each: a new producer object for each injection"""
-        return self._to(Custom(self._class(of), args, named, each_time=each))
+        return self._to(CustomProducer(self._class(of), args, named, each_time=each))
 
     def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
         """Bind an object of a `Producer` class itself, for `to_producer_named` of other bindings."""

@@ -367,7 +367,7 @@ class Factory(ProducerBase):
 
 
 @dataclass(frozen=True)
-class Custom(_OfClass):
+class CustomProducer(_OfClass):
     """A producer that has a custom `Producer` object, and calls its `produce()` for each value.
 
     `producer` returns the object. It is made once; with *each_time*, or with arguments of the injection, a new one is

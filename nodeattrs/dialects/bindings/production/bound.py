@@ -21,7 +21,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Calling,
     Computed,
     Constant,
-    Custom,
+    CustomProducer,
     Instance,
     NamedProducer,
     ProducerBase,
@@ -351,5 +351,5 @@ def _type_given(bound: Bound, producer: ProducerBase, calling: Calling | None) -
         return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
     if calling is None:
         return None
-    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, Custom) else calling[0]
+    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, CustomProducer) else calling[0]
     return returned(gives, bound.register)

@@ -72,7 +72,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Computed,
     Condition,
     Constant,
-    Custom,
+    CustomProducer,
     FirstFound,
     HashLookup,
     Instance,
@@ -225,7 +225,7 @@ def _read_producer(reading: DocumentReading, data: Any, path: Path) -> ProducerB
 
 def _write_producer(of: ProducerBase) -> dict[str, Any]:
     """The map of a producer. raises: BindingError ("not-data"), for a callable"""
-    if of.each_time and not isinstance(of, Custom):
+    if of.each_time and not isinstance(of, CustomProducer):
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
         return {"literal" if _looks_special(of.value) else "value": VALUE.write(of.value)}
@@ -301,8 +301,8 @@ PRODUCERS: dict[str, Record] = {
     "first_found": _simple("first_found", FirstFound, _KEYS, "candidates"),
     "instance": _of_class("instance", Instance),
     "series_of": _simple("series_of", ProducerBase, PRODUCER, "of", make=_each_time),
-    "producer": _of_class("producer", Custom, _CLASS_AS_TYPE, each_time=False),
-    "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
+    "producer": _of_class("producer", CustomProducer, _CLASS_AS_TYPE, each_time=False),
+    "producer_series": _of_class("producer_series", CustomProducer, _CLASS_AS_TYPE, each_time=True),
     "producer_object": _of_class("producer_object", ProducerObject),
     "producer_named": _simple("producer_named", NamedProducer, TEXT, "name"),
     "ref": _simple("ref", Ref, TYPE, "type", make=reference_to),

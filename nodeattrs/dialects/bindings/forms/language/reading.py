@@ -53,7 +53,7 @@ from nodeattrs.dialects.bindings.model.items import (
 )
 from nodeattrs.dialects.bindings.model.producers import (
     Condition,
-    Custom,
+    CustomProducer,
     NamedProducer,
     ProducerBase,
     Query,
@@ -372,7 +372,7 @@ class _SetReader(_ExpressionReader):
             if of.data == "string":
                 return NamedProducer(self.name(of))
             found = self._text.type(of)
-            return Custom(found.title if found.name == "Type" else str(found))
+            return CustomProducer(found.title if found.name == "Type" else str(found))
         if tree.data == "type_or_query":
             (inner,) = tree.children
             return self._query(inner) if inner.data == "query" else reference_to(self._text.type(inner))
