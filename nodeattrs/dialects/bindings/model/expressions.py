@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator
 from nodeattrs.dialects.bindings.codes import EXPRESSION
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.producers import Computed, Constant, ProducerBase
+from nodeattrs.dialects.bindings.model.producers import ComputedProducer, Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data, text_in_language
 from nodeattrs.errors import NodeattrsError
 
@@ -439,4 +439,4 @@ def producer_of(expression: Node, places: Locator | None = None) -> ProducerBase
     """A producer of the value of an expression. places: finds the line of an entry of the value"""
     if is_constant(expression):
         return Constant(constant_value(expression), places=places)
-    return Computed(expression, places=places)
+    return ComputedProducer(expression, places=places)

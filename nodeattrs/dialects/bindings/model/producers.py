@@ -220,7 +220,7 @@ class Constant(Written):
 
 
 @dataclass(frozen=True)
-class Computed(Written):
+class ComputedProducer(Written):
     """A producer that evaluates an expression of the text language for each product, such as a text with variables.
 
     `produce` raises BindingError for an unknown variable, and for values that an operator or a function cannot take.

@@ -19,7 +19,7 @@ from nodeattrs.dialects.bindings.model.items import Bind
 from nodeattrs.dialects.bindings.model.producers import (
     PRODUCER,
     Calling,
-    Computed,
+    ComputedProducer,
     Constant,
     CustomProducer,
     Instance,
@@ -100,7 +100,7 @@ class Bound:
         They come from variables, look-ups, parameters, and calls of `inject` with a literal name. A key may come twice.
         """
         producer = one.root.producer
-        if isinstance(producer, Computed):
+        if isinstance(producer, ComputedProducer):
             for name in dict.fromkeys(variables_of(producer.expression)):
                 key = self._key_of_variable(name)
                 if key is not None:

@@ -69,7 +69,7 @@ from nodeattrs.dialects.bindings.model.items import (
     is_parameter_map,
 )
 from nodeattrs.dialects.bindings.model.producers import (
-    Computed,
+    ComputedProducer,
     Condition,
     Constant,
     CustomProducer,
@@ -294,7 +294,7 @@ _WHERE = Field("where", CONDITIONS, default=(), written=True)
 _QUERY = Record("a query", Query, (Field("type", TYPE, needed=True), _WHERE), make=dict)
 
 PRODUCERS: dict[str, Record] = {
-    "value": _simple("value", Computed, VALUE, "expression", make=producer_of),
+    "value": _simple("value", ComputedProducer, VALUE, "expression", make=producer_of),
     "literal": _simple("literal", Constant, LITERAL, "value"),
     "lookup": _simple("lookup", Lookup, KEY, "asked"),
     "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
