@@ -187,7 +187,7 @@ def with_options(of: ProducerBase, options: Mapping[str, Any]) -> ProducerBase:
 
 
 @dataclass(frozen=True)
-class Written(ProducerBase):
+class ProducerWithPlaces(ProducerBase):
     """The base class of producers whose value may be written in a file. `place` gives the line of an entry.
 
     places: finds the line of an entry of the value; None: `place` returns None, and only the line of the binding is
@@ -201,7 +201,7 @@ class Written(ProducerBase):
 
 
 @dataclass(frozen=True)
-class Constant(Written):
+class Constant(ProducerWithPlaces):
     """A producer of a fixed value; the value None produces nothing.
 
     For a list or map, each product is a new copy, with new copies of all lists and maps inside. Any other value is
@@ -220,7 +220,7 @@ class Constant(Written):
 
 
 @dataclass(frozen=True)
-class ComputedProducer(Written):
+class ComputedProducer(ProducerWithPlaces):
     """A producer that evaluates an expression of the text language for each product, such as a text with variables.
 
     `produce` raises BindingError for an unknown variable, and for values that an operator or a function cannot take.

@@ -81,9 +81,9 @@ from nodeattrs.dialects.bindings.model.producers import (
     NamedProducer,
     ProducerBase,
     ProducerObject,
+    ProducerWithPlaces,
     Query,
     Ref,
-    Written,
     condition,
     reference_to,
 )
@@ -218,7 +218,7 @@ def _read_producer(reading: DocumentReading, data: Any, path: Path) -> ProducerB
     if len(words) != 1:
         raise reading.malformed(path, "a producer has one of these: " + ", ".join(PRODUCERS))
     made: ProducerBase = PRODUCERS[words[0]].read(reading, whole, path)
-    if isinstance(made, Written) and made.places is None:
+    if isinstance(made, ProducerWithPlaces) and made.places is None:
         return replace(made, places=reading.locator((*path, words[0])))
     return made
 
