@@ -180,7 +180,7 @@ def with_options(of: ProducerBase, options: Mapping[str, Any]) -> ProducerBase:
     """
     args = options.get("producer_args")
     if args is not None:
-        if not isinstance(args, Mapping) or not isinstance(of, _OfClass):
+        if not isinstance(args, Mapping) or not isinstance(of, _ClassProducer):
             raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
         of = replace(of, named={**of.named, **args})
     return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
@@ -301,7 +301,7 @@ class FirstFound(ProducerBase):
 
 
 @dataclass(frozen=True)
-class _OfClass(ProducerBase):
+class _ClassProducer(ProducerBase):
     """The base class of producers that make an object of a class.
 
     `calls` gives the class and the arguments of the call as data, to be checked; None if the class is not known.
@@ -328,7 +328,7 @@ class _OfClass(ProducerBase):
 
 
 @dataclass(frozen=True)
-class Instance(_OfClass):
+class Instance(_ClassProducer):
     """A producer of a new object of a class; `produce` makes one at each call.
 
     The object gets *args* and *named*; arguments of the injection replace equal names in *named*. Annotations of the
@@ -367,7 +367,7 @@ class Factory(ProducerBase):
 
 
 @dataclass(frozen=True)
-class CustomProducer(_OfClass):
+class CustomProducer(_ClassProducer):
     """A producer that has a custom `Producer` object, and calls its `produce()` for each value.
 
     `producer` returns the object. It is made once; with *each_time*, or with arguments of the injection, a new one is
@@ -395,7 +395,7 @@ class CustomProducer(_OfClass):
 
 
 @dataclass(frozen=True)
-class ProducerObject(_OfClass):
+class ProducerObject(_ClassProducer):
     """A producer that makes a custom `Producer` object. The product is this object, and not one of its values.
 
     A `NamedProducer` looks the object up and calls its `produce`. If the object has no `produce`, this producer raises
