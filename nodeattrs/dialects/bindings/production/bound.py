@@ -35,7 +35,7 @@ from nodeattrs.dialects.bindings.resolution import Declaration, DeclarationPlace
 _PRODUCERS = "Type[Producer["
 
 
-class _Making(local):
+class _CurrentProducts(local):
     """The products that the current thread is making; each thread has its own values.
 
     chain:  the declarations whose products are being made, the outermost first
@@ -73,7 +73,7 @@ class Bound:
         self.register = register
         self.objects = objects
         self.resolution: Resolution = resolve(layers, state, objects)
-        self._making = _Making()
+        self._making = _CurrentProducts()
         self._slots: dict[Any, tuple[Slot, ...]] = {}
         self._unbound: dict[type, Declaration] = {}
         self._given: dict[Key, Any] = {}
