@@ -249,7 +249,7 @@ class Block:
     def __init__(self, name: str, classes: Classes) -> None:
         self.name = name
         self.classes = classes
-        self._lines: list[_Line | _When | Item] = []
+        self._lines: list[_Line | _WhenBlock | Item] = []
 
     def bind(self, key: Any, type: Any = None) -> _BindLine:
         """Add a binding of a name, a name with a type, or a type alone; returns its line, which takes the producer."""
@@ -350,12 +350,12 @@ class Block:
         """
         self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
 
-    def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+    def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _WhenBlock:
         """Add a block that is in effect where all these categories have these values; `.or_(...)` adds an alternative.
 
         raises: BindingError ("syntax"), without a category
         """
-        block = _When(self.name, self.classes, _here(self.name))
+        block = _WhenBlock(self.name, self.classes, _here(self.name))
         block.or_(categories, **more)
         self._lines.append(block)
         return block
@@ -375,7 +375,7 @@ class Block:
         return tuple(line if isinstance(line, Item) else line.item() for line in self._lines)
 
 
-class _When(Block):
+class _WhenBlock(Block):
     """A block with its conditions. Its `with` has no effect; it indents the lines of the block."""
 
     def __init__(self, name: str, classes: Classes, origin: Origin) -> None:
@@ -383,7 +383,7 @@ class _When(Block):
         self._origin = origin
         self._alternatives: list[tuple[Category, ...]] = []
 
-    def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+    def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _WhenBlock:
         """Add an alternative; the block is in effect where one holds. raises: BindingError, without a category"""
         given = {**(categories or {}), **more}
         if not given:
@@ -395,7 +395,7 @@ class _When(Block):
         """The finished `When` item with its items."""
         return When(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
 
-    def __enter__(self) -> _When:
+    def __enter__(self) -> _WhenBlock:
         return self
 
     def __exit__(
