@@ -240,7 +240,7 @@ def _write_producer(of: ProducerBase) -> dict[str, Any]:
 PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 
 
-class _Inner(Field):
+class _ModelField(Field):
     """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
     def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
@@ -297,7 +297,9 @@ PRODUCERS: dict[str, Record] = {
     "value": _simple("value", ComputedProducer, VALUE, "expression", make=producer_of),
     "literal": _simple("literal", Constant, LITERAL, "value"),
     "lookup": _simple("lookup", Lookup, KEY, "asked"),
-    "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
+    "hash_lookup": Record(
+        "a hash_lookup producer", HashLookup, (_ModelField("hash_lookup", _HASH_ENTRY, needed=True),)
+    ),
     "first_found": _simple("first_found", FirstFound, _KEYS, "candidates"),
     "instance": _of_class("instance", Instance),
     "series_of": _simple("series_of", ProducerBase, PRODUCER, "of", make=_each_time),
@@ -306,7 +308,7 @@ PRODUCERS: dict[str, Record] = {
     "producer_object": _of_class("producer_object", ProducerObject),
     "producer_named": _simple("producer_named", NamedProducer, TEXT, "name"),
     "ref": _simple("ref", Ref, TYPE, "type", make=reference_to),
-    "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
+    "query": Record("a query producer", Query, (_ModelField("query", _QUERY.shape(), needed=True),)),
 }
 """The word of a producer -> the map of the producer."""
 
