@@ -170,7 +170,7 @@ def _from_hiera(
     for key in _matching(references, scope.known_keys()):
         value = scope.lookup(literal_key(key), default_value=ABSENT)
         if value is not ABSENT and value is not None:
-            places = _InHiera(partial(scope.explain, literal_key(key)), key)
+            places = _HieraKeyLocator(partial(scope.explain, literal_key(key)), key)
             items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
     yield BindingSet("hiera", tuple(items), Origin("hiera"))
     for levels in undecided(scope).values():
@@ -178,7 +178,7 @@ def _from_hiera(
             yield BindingSet.unknown(f"hiera {level.name}", level.origin, level.unread.reason)
 
 
-class _InHiera:
+class _HieraKeyLocator:
     """A locator for the value of a Hiera key. The key is explained when a place is needed."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
