@@ -84,7 +84,7 @@ def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Making:
+class _HandlerResult:
     """The result that a handler or a change made of some parts, and where each part of the result was before.
 
     A *way* is a place in one of the inputs: `At(LOWER, path)`. A value that a change set itself has a place in the
@@ -303,7 +303,7 @@ class _Product(_Place):
 
     value: Any
     origins: Origins
-    making: _Making
+    making: _HandlerResult
     members: Mapping[int, _PathState]
     rest: Path
     ways: Origins
@@ -491,7 +491,7 @@ class _Walker:
         left = without_places(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
             return before
-        making = _Making.by_change(step, self.part(before), Part(left, laid.origins))
+        making = _HandlerResult.by_change(step, self.part(before), Part(left, laid.origins))
         return self.made(making, {LOWER: before, UPPER: _EMPTY}, ()).with_unknown(before.unknown)
 
     # --- two that meet
@@ -558,7 +558,7 @@ class _Walker:
         if verdict.regroups and lower.kind is upper.kind is list:
             self.has_made = True
             return _list_row(policy, verdict, so_far, new, from_top, path)
-        making = _Making.by_handler(verdict, self.part(lower), self.part(upper), rule)
+        making = _HandlerResult.by_handler(verdict, self.part(lower), self.part(upper), rule)
         if making.part.value is ABSENT:
             return self.gone_both(lower, upper, rule, path)
         return self.made(making, {LOWER: lower, UPPER: upper}, path)
@@ -607,7 +607,7 @@ class _Walker:
         if here.losses:
             yield here.losses
 
-    def made(self, making: _Making, members: dict[int, _PathState], path: Path) -> _Product:
+    def made(self, making: _HandlerResult, members: dict[int, _PathState], path: Path) -> _Product:
         """The place of a result of a handler or a change; inputs without anything in the result are losses."""
         self.has_made = True
         losses: list[Loss] = []
@@ -631,7 +631,7 @@ class _Walker:
         is_below = row.last.from_top
         members = row.members()[::-1] if is_below else row.members()
         policy, parts = row.last.policy, [self.part(one) for one in members]
-        making = _Making.of_lists(handler, parts, (policy, policy.line(list, list)))
+        making = _HandlerResult.of_lists(handler, parts, (policy, policy.line(list, list)))
         emptied = [self.nothing_left(one, by, making.rule, row.path) for one, by in _emptied(parts, is_below)]
         losses = [one for several in reversed(emptied) for one in several]
         numbered, part = dict(zip(making.inputs, members, strict=True)), making.part
@@ -714,7 +714,7 @@ class _Walker:
             yield from (_lost(setting, by, note.rule) for setting in self.settings(making.input_at(way), path))
             yield PendingLosses(here.members[way.source], way.path, path)
 
-    def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
+    def left_out(self, making: _HandlerResult, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
         """Yield a loss for each setting that an input has at the same steps, and that has nothing in the result."""
         by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
         if not (making.is_change and by):
