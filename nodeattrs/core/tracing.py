@@ -333,7 +333,7 @@ class _Row(_Place):
 
     base: _PathState
     before: _PathState
-    last: _Laid
+    last: _RowMember
     handler: Handler | None = None
     path: Path = ()
 
@@ -342,13 +342,13 @@ class _Row(_Place):
         return dict if self.handler is None else list
 
     @property
-    def key(self) -> tuple[_PathState, _Laid]:
+    def key(self) -> tuple[_PathState, _RowMember]:
         """The members without the losses: equal for rows that differ only in losses."""
         return self.before, self.last
 
-    def others(self) -> list[_Laid]:
+    def others(self) -> list[_RowMember]:
         """The members without the base, the second one first."""
-        found: list[_Laid] = []
+        found: list[_RowMember] = []
         here: _PathState = self
         while isinstance(here, _Row) and here is not self.base:
             found.append(here.last)
@@ -360,7 +360,7 @@ class _Row(_Place):
         return [self.base, *(one.here for one in self.others())]
 
 
-class _Laid(NamedTuple):
+class _RowMember(NamedTuple):
     """A member of a row, and how it joins those before it.
 
     policy:   of the entries of a map, or of a list
@@ -389,8 +389,8 @@ class _Walker:
             self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
         # By what they are made of, since a row with further losses gives the same.
-        self.merged: dict[tuple[_PathState, _Laid], Part] = {}
-        self.lists: dict[tuple[_PathState, _Laid], _Product] = {}
+        self.merged: dict[tuple[_PathState, _RowMember], Part] = {}
+        self.lists: dict[tuple[_PathState, _RowMember], _Product] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, at, losses = self.found(self.laid(folding), path, path, False)
@@ -783,7 +783,7 @@ def _sides(so_far: _PathState, new: _PathState, from_top: bool) -> tuple[_PathSt
 
 def _map_row(policy: Policy, so_far: _PathState, new: _PathState, from_top: bool, meets: bool = True) -> _Row:
     """The row of two maps that meet under a policy; a row goes on."""
-    last = _Laid(new, policy, from_top, meets)
+    last = _RowMember(new, policy, from_top, meets)
     if isinstance(so_far, _Row):
         return _Row(so_far.base, so_far, last, losses=so_far.losses)
     return _Row(so_far, so_far, last)
@@ -796,7 +796,7 @@ def _list_row(
     base = so_far
     if isinstance(so_far, _Row) and (so_far.last.policy, so_far.last.from_top) == (policy, from_top):
         base = so_far if so_far.losses or so_far.unknown else so_far.base
-    return _Row(base, so_far, _Laid(new, policy, from_top), handler, path)
+    return _Row(base, so_far, _RowMember(new, policy, from_top), handler, path)
 
 
 def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[int, ...]]]:
