@@ -17,7 +17,7 @@ from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy,
 from nodeattrs.core.claim import Claim, ValueText
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, TEXT
-from nodeattrs.core.trace import Earlier, Outcome, Trace, TraceClaim, shown
+from nodeattrs.core.trace import EarlierValue, Outcome, Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
@@ -391,7 +391,7 @@ class TestText:
             Claim(("a",), [1, 2], 2, Origin("recipe", "y", "s.py", 4)),
             Claim(("a",), [1, 2], 2, Origin("role", "z")),
         ]
-        past = Earlier(Claim(("a",), "x" * 60, 2, Origin("recipe", "w", "q.py", 1)), "overwritten", said)
+        past = EarlierValue(Claim(("a",), "x" * 60, 2, Origin("recipe", "w", "q.py", 1)), "overwritten", said)
         trace = Trace(("a",), [1, 2], (TraceClaim(said, Outcome.WINS, "", (), tuple(then)),), (), (past,))
 
         assert str(trace).splitlines() == [

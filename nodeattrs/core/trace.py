@@ -74,7 +74,7 @@ class TraceClaim(NamedTuple):
         return self.claim.origin
 
 
-class Earlier(NamedTuple):
+class EarlierValue(NamedTuple):
     """A value that was set in a slot and is no longer in it. Only nodes keep such a history.
 
     claim: the value, its origin and its rank
@@ -130,7 +130,7 @@ class Trace(NamedTuple):
     value: Any
     claims: tuple[TraceClaim, ...]
     elements: tuple[Element, ...] = ()
-    history: tuple[Earlier, ...] = ()
+    history: tuple[EarlierValue, ...] = ()
     cover: Path | None = None
     titles: Mapping[int, str] | None = None
 
@@ -473,7 +473,7 @@ def _setters(element: Element) -> str:
     return "set by " + (", ".join(setters) or ", ".join(map(str, element.ranks)))
 
 
-def _past(past: Earlier) -> str:
+def _past(past: EarlierValue) -> str:
     if past.event == "forgotten":
         return f"{past.times} more like it, no longer kept"
     by = f"by {past.by.origin}" if past.by is not None else ""

@@ -18,7 +18,7 @@ from nodeattrs.core.folding import Folding, Step, decisions
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
-from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
+from nodeattrs.core.trace import EarlierValue, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.core.walk import SetValue, Walk, outwards
@@ -236,14 +236,14 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
 
 def _past(
     ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
-) -> Iterator[Earlier]:
+) -> Iterator[EarlierValue]:
     """Yield values that were set before at *path*, above it, and below it (ten paths at most).
 
     but:     ids of events that a row of the trace has already
     owns:    slot -> the path in that slot, for an element of a list, whose index may differ
     covered: whether an overridden value lies above the path: an erased map there would override it
     """
-    earlier: list[Earlier] = []
+    earlier: list[EarlierValue] = []
     for depth in range(len(path), -1, -1):
         earlier += _chronicled(ledger, path[:depth], path[depth:], but, owns, covered)
     yield from _newest_first(earlier)
@@ -252,18 +252,18 @@ def _past(
         yield from _chronicled(ledger, at, (), but, {}, False)
 
 
-def _newest_first(found: list[Earlier]) -> list[Earlier]:
+def _newest_first(found: list[EarlierValue]) -> list[EarlierValue]:
     """The values in order, the newest first. One that went with a map above is newer than one that the map's setter
     had overwritten.
     """
-    ordered: list[Earlier] = []
+    ordered: list[EarlierValue] = []
     for one in found:
         older = (at for at, other in enumerate(ordered) if _is_newer(one, other))
         ordered.insert(next(older, len(ordered)), one)
     return ordered
 
 
-def _is_newer(one: Earlier, other: Earlier) -> bool:
+def _is_newer(one: EarlierValue, other: EarlierValue) -> bool:
     is_above = one.at is not None and other.at is not None and len(one.at) < len(other.at)
     by = other.by
     return is_above and by is not None and (by.rank, by.origin) == (one.claim.rank, one.claim.origin)
@@ -271,7 +271,7 @@ def _is_newer(one: Earlier, other: Earlier) -> bool:
 
 def _chronicled(
     ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
-) -> Iterator[Earlier]:
+) -> Iterator[EarlierValue]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
@@ -280,13 +280,15 @@ def _chronicled(
             None if id(event) in but else _event(ledger, slot, at, event, rest, own, covered)
             for event in chronicle.events
         ]
-        dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
+        dropped = EarlierValue(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
                 yield past
 
 
-def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool) -> Earlier | None:
+def _event(
+    ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool
+) -> EarlierValue | None:
     """An event at *at* as an earlier value at *rest* below it; None where it says nothing of that path.
 
     own: the steps below *at* in this slot, which differ from *rest* where an element had another index
@@ -302,7 +304,9 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.locator.at(at[doer.depth :]), verb)
     rule = _rule_for(ledger, at, event.value) if event.what == "kept out" else ""
-    return Earlier(Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at, rule=rule)
+    return EarlierValue(
+        Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at, rule=rule
+    )
 
 
 def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:

@@ -464,7 +464,7 @@ class ListWriter(_Handle):
     def replace(self, values: Iterable[Any]) -> ListWriter:
         """Make *values* the whole content of the list; returns this writer.
 
-        Earlier setters are no longer named for it.
+        EarlierValue setters are no longer named for it.
         """
         new = self._stored(values)
 

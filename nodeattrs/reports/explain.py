@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
+from nodeattrs.core.trace import EarlierValue, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -461,7 +461,7 @@ def _earlier(trace: Trace, screen: Screen) -> Iterator[str]:
         yield f"    … and {len(trace.history) - _MOST_PAST} more; --format json has all"
 
 
-def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
+def _once(past: EarlierValue, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":
