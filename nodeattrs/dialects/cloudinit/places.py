@@ -1,6 +1,6 @@
 """Find the lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-A later value of a key in the same map replaces the value before; `Earlier` names such a value. Only explanations and
+A later value of a key in the same map replaces the value before; `EarlierValueStep` names such a value. Only explanations and
 warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the line is the line of
 the value itself.
 """
@@ -22,7 +22,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.places import Mark, Text
 
 
-class Earlier(NamedTuple):
+class EarlierValueStep(NamedTuple):
     """The first step of a path to an earlier value of a key that the text writes twice.
 
     depth: the index of the repeated key in the path after this step
@@ -67,12 +67,12 @@ class YamlLocator:
     def at(self, path: Path) -> Origin:
         """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: for an earlier value of a repeated key, its first step is an `Earlier` that `earlier` returned
+        path: for an earlier value of a repeated key, its first step is an `EarlierValueStep` that `earlier` returned
         """
         mark = self._root
         if mark is None:
             return self._origin
-        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
+        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is EarlierValueStep else (None, path)
         for depth, step in enumerate(steps):
             part = mark.parts.get(step)
             if part is None:
@@ -81,18 +81,18 @@ class YamlLocator:
         line, column = self._text.place(mark.offset)
         return self._origin.moved(self._line(line), self._column(column))
 
-    def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
+    def earlier(self, path: Path) -> list[tuple[EarlierValueStep, Any]]:
         """The earlier values of keys on the way to *path* that the text writes twice; [] for none.
 
-        Each is (Earlier, value), in the order of the text. The Earlier can be the first step of a path for `at`.
+        Each is (EarlierValueStep, value), in the order of the text. The EarlierValueStep can be the first step of a path for `at`.
         """
-        found: list[tuple[Earlier, Any]] = []
+        found: list[tuple[EarlierValueStep, Any]] = []
         mark = self._root
         for depth, step in enumerate(path):
             mark = mark and mark.parts.get(step)
             if mark is None:
                 break
-            found += [(Earlier(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
+            found += [(EarlierValueStep(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
         return found
 
 
