@@ -33,7 +33,7 @@ from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
 from nodeattrs.dialects.cloudinit.unpacking import (
     Blob,
-    Within,
+    BlockPlace,
     blob_of,
     read_bytes,
     read_document,
@@ -535,7 +535,7 @@ def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
         return None
     text = one.text
     if one.is_headless:
-        return Blob(text, file, packed=True, within=Within(one.line, indent=0))
+        return Blob(text, file, packed=True, within=BlockPlace(one.line, indent=0))
     blob = _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
     blob.language = one.language
     return blob
@@ -640,7 +640,7 @@ _BESIDE = 5
 def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
     """Give a blob the lines of the file below its key, where `unpacking` looks for its text; returns the blob."""
     count = blob.content.count("\n") if isinstance(blob.content, str) else 0
-    blob.within = Within(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
+    blob.within = BlockPlace(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
@@ -660,7 +660,7 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
     except CloudConfigError:
         is_block = False
     if is_block:
-        return Blob(f"#cloud-config\n{body}", file, packed=True, within=Within(line, indent=indent))
+        return Blob(f"#cloud-config\n{body}", file, packed=True, within=BlockPlace(line, indent=indent))
     return Blob(f"#cloud-config\n{yaml_of(value)}", file, packed=True)
 
 

@@ -93,7 +93,7 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
     return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
-class Within(NamedTuple):
+class BlockPlace(NamedTuple):
     """The place of user-data in a document that has it as a block of lines.
 
     line:   the line of the document on which *text* begins; with an indent, the line on which the block begins
@@ -120,7 +120,7 @@ class Blob:
     """
 
     def __init__(
-        self, content: str | bytes, file: str | None = None, *, packed: bool = False, within: Within | None = None
+        self, content: str | bytes, file: str | None = None, *, packed: bool = False, within: BlockPlace | None = None
     ) -> None:
         if not isinstance(content, (str, bytes)):
             raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
