@@ -31,7 +31,7 @@ from nodeattrs.dialects.cloudinit.merged import Merged
 from nodeattrs.dialects.cloudinit.mergers import ANY_DEFINITION, CONFIG_DEFAULT, Mode, lay, policy_of, take_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, Status, renumbered_rows, status_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.dialects.cloudinit.userdata import without_types
@@ -200,7 +200,7 @@ class _Fold:
                 why = f"body {key}" if definition else "default"
                 self.reports[number - 1] = report._replace(status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
-            joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
+            joinings.append(MergedPart(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))
         if joinings:
             self.rows.append(row)

@@ -1,7 +1,7 @@
 """The steps of a merge: reports about parts, the part that was merged at each step, and the changes of each step.
 
 A folding is a merge of parts, one after the other; each part is a step of it. A merge keeps its foldings, and a
-`Joining` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept.
+`MergedPart` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept.
 These results are computed again for changes and warnings.
 """
 
@@ -115,7 +115,7 @@ def status_of(error: NodeattrsError) -> Status:
     return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
-class Joining(NamedTuple):
+class MergedPart(NamedTuple):
     """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
     number:   the number of the part; 0 for a merge of several parts that is merged as one
@@ -137,13 +137,13 @@ class Joining(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A folding, with a `Joining` (`joinings`) for each part that was merged at its steps, in order."""
+    """A folding, with a `MergedPart` (`joinings`) for each part that was merged at its steps, in order."""
 
     folding: Folding
-    joinings: tuple[Joining, ...]
+    joinings: tuple[MergedPart, ...]
 
 
-def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
+def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
     """Yield (joining, the result before its first step) for each part that was merged, in order.
 
     A joining without steps is left out, such as a patch without operations. Results are computed again. Use
@@ -171,7 +171,7 @@ def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
     ]
 
 
-def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
+def _joining(one: MergedPart, number: Callable[[int], int]) -> MergedPart:
     return one._replace(number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 

@@ -49,7 +49,7 @@ from nodeattrs.dialects.cloudinit.parts import (
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, Status, status_of
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch
@@ -178,7 +178,7 @@ class _Run:
         self.sources: list[CloudPart | Layer] = []
         self.reports: list[PartReport] = []
         self.unknown: dict[int, Layer] = {}
-        self.joinings: list[Joining] = []
+        self.joinings: list[MergedPart] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
     def take(self, part: CloudPart | Layer) -> None:
@@ -261,7 +261,7 @@ class _Run:
         """Merge an unknown layer in place of a part: it may have any definition, and set anything."""
         self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
         self.unknown[number] = layer
-        self.joinings.append(Joining(number, part, name, ANY_DEFINITION, None))
+        self.joinings.append(MergedPart(number, part, name, ANY_DEFINITION, None))
         return PartReport(number, part, name, status)
 
     def _begun(self) -> Folding:
@@ -284,7 +284,7 @@ class _Run:
                 self.effort.all()
                 operations = operations_of(text)
                 folding.change(*patch_changes(operations, self.effort.budget), of=patch_values(operations, number))
-                self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
+                self.joinings.append(MergedPart(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[RepeatedKey] = []
             config = load_config(text, self.effort.budget.renewed(), self.release, repeated)
@@ -298,7 +298,7 @@ class _Run:
                 self.effort.all()
             laid = Part(rest, number)
             lay(folding, laid, policy)
-            self.joinings.append(Joining(number, part, name, policy, laid))
+            self.joinings.append(MergedPart(number, part, name, policy, laid))
             if own.mergers:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source, repeated=repeated)

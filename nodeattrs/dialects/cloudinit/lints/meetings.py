@@ -29,7 +29,7 @@ from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import strictly_equal
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, joinings_with_results
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, joinings_with_results
 
 _Met = tuple[str, Part, Part, Path]
 """A meeting: what was done ("take", "keep", "append" ...), the old part, the new one, and the path."""
@@ -115,7 +115,7 @@ class _Lists:
         self._coming = {}
 
 
-def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
+def _about_body(report: PartReport, joining: MergedPart) -> Iterator[Warned]:
     assert joining.laid is not None
     if isinstance(joining.laid.value, dict) and "merge_type" in joining.laid.value:
         yield Warned(
@@ -131,7 +131,7 @@ def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
 
 
 def _about_meetings(
-    report: PartReport, joining: Joining, met: Sequence[_Met], defined: str, lists: _Lists
+    report: PartReport, joining: MergedPart, met: Sequence[_Met], defined: str, lists: _Lists
 ) -> Iterator[Warned]:
     default = report.source == "default"
     early = False
