@@ -25,7 +25,7 @@ _KEY = re.compile(r"[a-z_]+:")
 """The beginning of the row of a key at the top."""
 
 
-class Unwritten(NamedTuple):
+class MissingLayer(NamedTuple):
     """A layer of the machine's cloud-config that the spec does not have.
 
     name:   its name
@@ -49,7 +49,7 @@ class GeneratedConfig(NamedTuple):
     """
 
     parts: list[list[_Row]]
-    unread: list[Unwritten]
+    unread: list[MissingLayer]
 
 
 def cloud_config_of(spec: Mapping[str, Any]) -> GeneratedConfig:
@@ -65,12 +65,12 @@ def cloud_config_of(spec: Mapping[str, Any]) -> GeneratedConfig:
         for number, entry in enumerate(entries):
             if reason := _why_unread(entry, inner):
                 entry.pop(inner, None)
-                unread.append(Unwritten(f"{name}.{number}.{inner}", (key, number), reason, ((name, number, inner),)))
+                unread.append(MissingLayer(f"{name}.{number}.{inner}", (key, number), reason, ((name, number, inner),)))
         spec[key] = entries
     command = ("runcmd", len(spec.get("preKubeadmCommands") or ()))
     reason = "is not in the file: certificates, and the configuration and command of kubeadm"
     return GeneratedConfig(
-        _parts(list(_written(spec, _SPEC, ()))), [*unread, Unwritten(ADDED, (), reason, (("write_files",), command))]
+        _parts(list(_written(spec, _SPEC, ()))), [*unread, MissingLayer(ADDED, (), reason, (("write_files",), command))]
     )
 
 
