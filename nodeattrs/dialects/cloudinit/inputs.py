@@ -426,13 +426,13 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
         return None  # no JSON, but a text of some other kind
     tree = document.tree
     if is_of_terraform(tree):
-        return list(_of_terraform(_Outer(document, file), budget))
+        return list(_of_terraform(_OuterDocument(document, file), budget))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
     return _of_documents(text, file, None, budget) if tree.get("kind") in ("Secret", "List") else None
 
 
-def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
+def _of_terraform(outer: _OuterDocument, budget: Budget) -> Iterator[Given]:
     """The user-data of each resource of a plan or state. A `cloudinit_config` that a machine has, too, is left out."""
     seen = set()
     for is_config, text, vendor in texts_in(outer.document.tree):
@@ -444,7 +444,7 @@ def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
         yield one._replace(vendor=tuple(Blob(row, outer.file, packed=True) for row in vendor))
 
 
-class _Outer(NamedTuple):
+class _OuterDocument(NamedTuple):
     """A document with texts in it.
 
     rows:  the lines of the file; empty for JSON, where no text is a block of lines
@@ -562,7 +562,7 @@ def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> li
             raise
         documents = parse_all(_that_may_have(text), file, syntax, budget, {})
     for document in documents:
-        outer = _Outer(document, file, rows)
+        outer = _OuterDocument(document, file, rows)
         for above, tree in _objects(document.tree):
             if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
                 found += _of_secret(outer, above, tree, budget)
@@ -590,7 +590,7 @@ def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     return [((), tree)]
 
 
-def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> Given:
+def _of_text(outer: _OuterDocument, above: TreePath, one: FormText, budget: Budget) -> Given:
     budget.bytes(len(one.text or ""))  # several machines may have one text
     path = (*above, *one.path)
     line, column = outer.document.place(path)
@@ -606,7 +606,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
     return Given(one.name, origin, (blob,))
 
 
-def _of_made(outer: _Outer, path: TreePath, made: GeneratedConfig, origin: Origin, budget: Budget) -> Given:
+def _of_made(outer: _OuterDocument, path: TreePath, made: GeneratedConfig, origin: Origin, budget: Budget) -> Given:
     """A cloud-config that the platform makes, as a Given. A row has the line of its value; in a block, its own line."""
     user = []
     for rows in made.parts:
@@ -627,7 +627,7 @@ def _of_made(outer: _Outer, path: TreePath, made: GeneratedConfig, origin: Origi
     return Given(origin.name, origin, tuple(user), added=tuple(added))
 
 
-def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
+def _within(outer: _OuterDocument, line: int, text: str, is_packed: bool | None = None) -> Blob:
     """A text of a document as a Blob, with its lines if the text is a block there. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
@@ -644,7 +644,7 @@ def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
     return blob
 
 
-def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
+def _of_mapping(outer: _OuterDocument, path: TreePath) -> Blob:
     """A mapping that is the cloud-config itself, as a text with a first line; that line counts as the line of its key.
 
     The text is taken from the file where it is a block of YAML, and else written anew.
@@ -667,7 +667,7 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
 # --- secrets of Kubernetes
 
 
-def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> Iterator[Given]:
+def _of_secret(outer: _OuterDocument, path: TreePath, secret: Any, budget: Budget) -> Iterator[Given]:
     names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
     address = "/".join(name for name in names if isinstance(name, str))
     for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):
