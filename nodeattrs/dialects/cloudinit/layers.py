@@ -107,7 +107,7 @@ class _Fold:
         """
         if isinstance(source, Merged):
             return self._merged(name, source)
-        if isinstance(source, _Disabled):
+        if isinstance(source, _DisabledUserData):
             self.reports += [
                 one._replace(number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
             ]
@@ -416,7 +416,7 @@ _TRUE = ("true", "1", "on", "yes")
 
 
 @dataclass(frozen=True, slots=True)
-class _Disabled:
+class _DisabledUserData:
     """User-data or vendor-data that is switched off: its parts are reported, and not merged."""
 
     parts: tuple[PartReport, ...]
@@ -425,7 +425,7 @@ class _Disabled:
 def _switched(
     given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
 ) -> dict[str, Any]:
-    """User-data and vendor-data by name. If another layer switches one of them off, a `_Disabled` replaces it.
+    """User-data and vendor-data by name. If another layer switches one of them off, a `_DisabledUserData` replaces it.
 
     raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
     """
@@ -459,7 +459,7 @@ def _is_on(value: Any) -> bool:
 
 
 def _vendor(name: str, source: Any, setting: Any) -> Any:
-    """Vendor-data, or what its switch leaves of it: a `_Disabled`, or the merge without some types of parts."""
+    """Vendor-data, or what its switch leaves of it: a `_DisabledUserData`, or the merge without some types of parts."""
     if isinstance(source, Layer):
         return source
     if not isinstance(setting, dict) or not _is_on(setting.get("enabled")):
@@ -480,11 +480,11 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
     return without_types(source, off) if off else source
 
 
-def _disabled(name: str, source: Any) -> _Disabled:
+def _disabled(name: str, source: Any) -> _DisabledUserData:
     if isinstance(source, Merged):
-        return _Disabled(tuple(report._replace(status="disabled", error=None) for report in source.parts))
+        return _DisabledUserData(tuple(report._replace(status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
-    return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
+    return _DisabledUserData((PartReport(1, part, part.filename or name, "disabled"),))
 
 
 # --- the kernel command line
