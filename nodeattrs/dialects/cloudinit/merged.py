@@ -271,7 +271,7 @@ def _in_a_line(name: str) -> str:
 # --- a copy for printing
 
 
-class _Masked(Merged):
+class _MaskedConfig(Merged):
     """A merged config for printing. `value` is masked at once; claims and changes are masked when they are computed."""
 
     def __init__(self, of: Merged, sensitive: Iterable[Path]) -> None:
@@ -311,4 +311,4 @@ def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config
     {'password': 'Sensitive(withheld)'}
     """
-    return _Masked(merged, sensitive)
+    return _MaskedConfig(merged, sensitive)
