@@ -20,7 +20,13 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.tree import ABSENT, dig, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled, of_environment, with_environment
+from nodeattrs.dialects.files.compose_variables import (
+    FilledLocator,
+    Variables,
+    filled,
+    of_environment,
+    with_environment,
+)
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -225,7 +231,7 @@ def _services(layer: Layer) -> dict[Any, Any]:
 
 
 def _unset(layer: Layer, path: TreePath) -> Sequence[str]:
-    return layer.origin.unset(path) if isinstance(layer.origin, Filled) else ()
+    return layer.origin.unset(path) if isinstance(layer.origin, FilledLocator) else ()
 
 
 def _of_environment(names: Sequence[str]) -> str:
@@ -281,7 +287,7 @@ def _own_fields(service: Any) -> Any:
 
 def _moved_service(layer: Layer, source: TreePath, target: TreePath) -> Layer:
     """The layer of one service of a layer, moved from the path *source* to the path *target*."""
-    origin = layer.origin.moved(source, target) if isinstance(layer.origin, Filled) else layer.origin
+    origin = layer.origin.moved(source, target) if isinstance(layer.origin, FilledLocator) else layer.origin
     return Layer(under(target, _own_fields(dig(layer.value, source))), origin, layer.title, layer.policy)
 
 

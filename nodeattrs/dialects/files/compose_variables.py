@@ -147,7 +147,7 @@ def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> Fille
 # --- trees with variables
 
 
-class Filled(NamedTuple):
+class FilledLocator(NamedTuple):
     """The locator of a document whose variables were filled in, or of a part of it at another path.
 
     locator: the locator of the document
@@ -176,7 +176,7 @@ class Filled(NamedTuple):
         """The names of the variables of the value at a path, or below it, that no file sets; () for none."""
         return tuple(dict.fromkeys(name for one in self._fills(path) for name in one.unset))
 
-    def moved(self, source: Path, target: Path) -> Filled:
+    def moved(self, source: Path, target: Path) -> FilledLocator:
         """The locator for a tree that has the value of the path *source* at the path *target*."""
         return self._replace(target=target, source=self._inner(source))
 
@@ -200,7 +200,7 @@ class Filled(NamedTuple):
 
 
 def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
-    """A copy of a layer with the variables of its texts filled in, and a `Filled` as its locator. Keys stay as they are
+    """A copy of a layer with the variables of its texts filled in, and a `FilledLocator` as its locator. Keys stay as they are
     written. A layer without a map is returned unchanged.
 
     of_project: counts for keys alone in maps and build arguments: Docker Compose fills these in after the merge
@@ -228,7 +228,7 @@ def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
 
     if not isinstance(layer.value, dict):
         return layer
-    return Layer(walk(layer.value, ()), Filled(layer.origin, fills), layer.title, layer.policy)
+    return Layer(walk(layer.value, ()), FilledLocator(layer.origin, fills), layer.title, layer.policy)
 
 
 def _passed_on(value: Any, path: Path) -> str:
@@ -242,14 +242,14 @@ def _passed_on(value: Any, path: Path) -> str:
 
 def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, FilledText]]:
     """Yield the paths of a layer whose texts have variables; nothing for a layer that is not from `filled`."""
-    if isinstance(layer.origin, Filled):
+    if isinstance(layer.origin, FilledLocator):
         yield from layer.origin.uses(layer.value)
 
 
 def with_environment(layer: Layer) -> Iterator[Layer]:
     """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
 
-    layer: a layer with a `Filled` as its locator; any other layer is yielded alone
+    layer: a layer with a `FilledLocator` as its locator; any other layer is yielded alone
     """
     yield layer
     lines: dict[str, dict[Path, int]] = {}
