@@ -263,7 +263,7 @@ def has_mark(value: Any, mark: str) -> bool:
     return isinstance(value, str) and mark in value
 
 
-class _OfText(NamedTuple):
+class _EmbeddedTextLocator(NamedTuple):
     """Finds the lines of a YAML text that is a value in another document.
 
     inner:    the locator of the text, whose lines count from 1
@@ -290,7 +290,7 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
         layers = reader.layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
         return [unread_values(origin_at(document, path, "release", name), "is no YAML")]
-    found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
+    found = [Layer(one.value, _EmbeddedTextLocator(one.origin, line, is_block)) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
 
