@@ -274,7 +274,7 @@ def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
     if len(layers) == 1:
         return layers[0]
     merged = fold(layers, ACROSS)
-    return Layer(merged.value, _InMerge(merged, otherwise=layers[0].origin), name)
+    return Layer(merged.value, _MergedValuesLocator(merged, otherwise=layers[0].origin), name)
 
 
 def _missing(key: str, need: Mapping[str, Any], path: Path) -> _Chart:
@@ -329,12 +329,12 @@ def _joined(chart: _Chart, disputed: Collection[str]) -> _Chart:
             unknown.append(one.unread(path))
         elif isinstance(table := dig(found.value, one.source), dict):
             imported = _not_in(under(one.target, table), found.value)
-            layers.append(Layer(imported, _InMerge(found, one.source, one.target), "imported values"))
+            layers.append(Layer(imported, _MergedValuesLocator(found, one.source, one.target), "imported values"))
     below = [(*one.path, GLOBAL, key) for one in charts if one.path for key in disputed]
     handed = [under(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
     kept = [_nulls(found.value), *handed]
-    joined = fold([*reversed(layers), own, *(Layer(one, _InMerge(found)) for one in kept)], ACROSS)
-    layer = Layer(joined.value, _InMerge(joined), own.title)
+    joined = fold([*reversed(layers), own, *(Layer(one, _MergedValuesLocator(found)) for one in kept)], ACROSS)
+    layer = Layer(joined.value, _MergedValuesLocator(joined), own.title)
     return replace(chart, values=replace(chart.values, layer=layer), below=[*chart.below, *unknown])
 
 
@@ -406,7 +406,7 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-class _InMerge(NamedTuple):
+class _MergedValuesLocator(NamedTuple):
     """Finds the lines of values that were taken out of a merge.
 
     folded:    the merge
