@@ -252,11 +252,11 @@ def _of_generator(generator: Any, repository: GitSources) -> list[Mapping[str, s
     prefix = dig(generator, ("git", "pathParamPrefix"))
     try:
         return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", repository.root)]
-    except _TooMany:
+    except _TooManyMatches:
         return None
 
 
-class _TooMany(Exception):
+class _TooManyMatches(Exception):
     """More folders, or steps of a pattern, than are followed."""
 
 
@@ -264,7 +264,7 @@ def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iter
     """The parameters for each folder that the patterns fit; a star fits one step.
 
     prefix: the `pathParamPrefix` of the generator, which begins the name of each parameter; "" for none
-    raises: _TooMany
+    raises: _TooManyMatches
     """
     known = [one for one in directories if isinstance(one, dict) and isinstance(one.get("path"), str)]
     without = [one["path"] for one in known if one.get("exclude") is True]
@@ -290,13 +290,13 @@ def _fits(path: str, pattern: str) -> bool:
 
 def _fitting(pattern: str, root: Path) -> list[str]:
     """The folders of a repository that a pattern fits, sorted. Folders whose name begins with a dot are left out, as in
-    Argo CD. `**` and links that lead out of the repository are not followed. raises: _TooMany
+    Argo CD. `**` and links that lead out of the repository are not followed. raises: _TooManyMatches
     """
     found = [""]
     steps = pattern.strip("/").split("/")
     for step in steps:
         if len(found) > _MOST or len(steps) > _MOST_STEPS:
-            raise _TooMany
+            raise _TooManyMatches
         found = [path for folder in found for path in _one_below(folder, step, root)]
     return sorted(found)
 
