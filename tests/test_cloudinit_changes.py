@@ -125,7 +125,7 @@ def _patch(op: str, path: str, value: str) -> dict[str, Any]:
 def _whole(row: steps.Row) -> Iterator[list[steps.Change]]:
     """What each part changed, by two whole results that no later step changes."""
     results = [copy.deepcopy(one.value) for one in row.folding.results()]
-    for step in row.joinings:
+    for step in row.merged_parts:
         before, after, results = results[0], results[step.steps], results[step.steps :]
         met = step.laid and step.policy and (step.policy, step.laid.value)
         dropped = [] if step.laid is None else steps._dropped(step.laid.value, before, after, ())

@@ -175,7 +175,7 @@ class _Fold:
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Merge sources, the strongest first. last: the policy for the weakest source; None: by its own definition"""
         rows = [source for source in sources if source.counts]
-        folding, joinings = Folding(start=Part({}, 0)), []
+        folding, merged_parts = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
             number, name = self._who(source)
             try:
@@ -192,19 +192,19 @@ class _Fold:
             laid = kept(source.part, rest) if rest is not None else source.part
             if source.row is not None and rest is not None and len(rest) < len(source.part.value):
                 source.row.folding.change(partial(_kept, rest))
-                again = source.row.joinings[-1]._replace(steps=1)
-                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
+                again = source.row.merged_parts[-1]._replace(steps=1)
+                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.merged_parts, again))
             lay(folding, laid if source.row is None else source.row.folding, policy)
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
                 self.reports[number - 1] = report._replace(status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
-            joinings.append(MergedPart(number, part, name, policy, laid if rest is not None else None, folded=True))
-        row = Row(folding, tuple(joinings))
-        if joinings:
+            merged_parts.append(MergedPart(number, part, name, policy, laid if rest is not None else None, folded=True))
+        row = Row(folding, tuple(merged_parts))
+        if merged_parts:
             self.rows.append(row)
-        return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
+        return _Read(folding.result, row if merged_parts else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
         """The number and name of a source; the number is 0 for one that was merged before."""

@@ -137,10 +137,10 @@ class MergedPart(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A folding, with a `MergedPart` (`joinings`) for each part that was merged at its steps, in order."""
+    """A folding, with a `MergedPart` (`merged_parts`) for each part that was merged at its steps, in order."""
 
     folding: Folding
-    joinings: tuple[MergedPart, ...]
+    merged_parts: tuple[MergedPart, ...]
 
 
 def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
@@ -148,26 +148,27 @@ def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Par
 
     A joining without steps is left out, such as a patch without operations. Results are computed again. Use
     each result before the next one is computed, since its maps change then.
-    rows: foldings, each with the joinings of its parts
+    rows: foldings, each with the merged_parts of its parts
     cost: grows with the size of the parts
     """
     for row in rows:
         results = row.folding.results()
-        for joining in row.joinings:
+        for joining in row.merged_parts:
             befores = [*islice(results, joining.steps)]
             if befores:
                 yield joining, befores[0]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows in which *offset* is added to each number of a part, in joinings and origins. 0 stays 0."""
+    """Copies of rows in which *offset* is added to each number of a part, in merged_parts and origins. 0 stays 0."""
 
     def number(old: int) -> int:
         return old + offset if old else 0
 
     known: dict[int, Folding] = {}
     return [
-        Row(_moved(row.folding, number, known), tuple(_joining(one, number) for one in row.joinings)) for row in rows
+        Row(_moved(row.folding, number, known), tuple(_joining(one, number) for one in row.merged_parts))
+        for row in rows
     ]
 
 
@@ -236,7 +237,7 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
     for row in rows:
         results = row.folding.results()
         last = next(results).value
-        for joining in row.joinings:
+        for joining in row.merged_parts:
             met = None if joining.laid is None or joining.policy is None else (joining.policy, joining.laid.value)
             before = last if met is None else _touched(last, *met, last)
             last = [last, *(one.value for one in islice(results, joining.steps))][-1]

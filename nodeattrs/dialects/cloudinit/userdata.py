@@ -178,7 +178,7 @@ class _Run:
         self.sources: list[CloudPart | Layer] = []
         self.reports: list[PartReport] = []
         self.unknown: dict[int, Layer] = {}
-        self.joinings: list[MergedPart] = []
+        self.merged_parts: list[MergedPart] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
     def take(self, part: CloudPart | Layer) -> None:
@@ -261,7 +261,7 @@ class _Run:
         """Merge an unknown layer in place of a part: it may have any definition, and set anything."""
         self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
         self.unknown[number] = layer
-        self.joinings.append(MergedPart(number, part, name, ANY_DEFINITION, None))
+        self.merged_parts.append(MergedPart(number, part, name, ANY_DEFINITION, None))
         return PartReport(number, part, name, status)
 
     def _begun(self) -> Folding:
@@ -270,7 +270,7 @@ class _Run:
         elif self.folding.result.value is None:
             # A patch has replaced the whole config by null: cloud-init begins with an empty one again.
             self.folding.change(lambda before, laid: Part({}, 0))
-            self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
+            self.merged_parts.append(self.merged_parts[-1]._replace(policy=None, laid=None, steps=1))
         return self.folding
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
@@ -284,7 +284,7 @@ class _Run:
                 self.effort.all()
                 operations = operations_of(text)
                 folding.change(*patch_changes(operations, self.effort.budget), of=patch_values(operations, number))
-                self.joinings.append(MergedPart(number, part, name, None, None, steps=len(operations)))
+                self.merged_parts.append(MergedPart(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[RepeatedKey] = []
             config = load_config(text, self.effort.budget.renewed(), self.release, repeated)
@@ -298,7 +298,7 @@ class _Run:
                 self.effort.all()
             laid = Part(rest, number)
             lay(folding, laid, policy)
-            self.joinings.append(MergedPart(number, part, name, policy, laid))
+            self.merged_parts.append(MergedPart(number, part, name, policy, laid))
             if own.mergers:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source, repeated=repeated)
@@ -352,7 +352,7 @@ class _Run:
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 
     def merged(self) -> Merged:
-        rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
+        rows = () if self.folding is None else (Row(self.folding, tuple(self.merged_parts)),)
         result = self.folding.result if self.folding is not None and self.has_config else None
         return Merged(result, tuple(self.reports), rows, self.unknown, self.rules, tuple(self.sources))
 

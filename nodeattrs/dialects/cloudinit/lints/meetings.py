@@ -44,7 +44,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
     cost:    grows with the size of the parts, and not with the result
     """
     earlier = _defined_before(reports, rows)
-    user = {one.number for row in rows for one in row.joinings if not one.folded}
+    user = {one.number for row in rows for one in row.merged_parts if not one.folded}
     lists, found = _Lists(), {}
     for joining, before in joinings_with_results(rows):
         lists.settle(before.value)
@@ -63,7 +63,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
 
 def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, str]:
     """Number of a part -> the title of the last part before it that has its own definition; "" for none."""
-    joined = {one.number for row in rows for one in row.joinings if one.policy is not None and one.laid is not None}
+    joined = {one.number for row in rows for one in row.merged_parts if one.policy is not None and one.laid is not None}
     defined, last = {}, ""
     for report in reports:
         defined[report.number] = last
