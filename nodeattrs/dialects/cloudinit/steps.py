@@ -143,7 +143,7 @@ class Row(NamedTuple):
     merged_parts: tuple[MergedPart, ...]
 
 
-def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
+def merged_parts_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
     """Yield (joining, the result before its first step) for each part that was merged, in order.
 
     A joining without steps is left out, such as a patch without operations. Results are computed again. Use

@@ -29,7 +29,7 @@ from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import strictly_equal
-from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, joinings_with_results
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, merged_parts_with_results
 
 _Met = tuple[str, Part, Part, Path]
 """A meeting: what was done ("take", "keep", "append" ...), the old part, the new one, and the path."""
@@ -46,7 +46,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
     earlier = _defined_before(reports, rows)
     user = {one.number for row in rows for one in row.merged_parts if not one.folded}
     lists, found = _Lists(), {}
-    for joining, before in joinings_with_results(rows):
+    for joining, before in merged_parts_with_results(rows):
         lists.settle(before.value)
         if joining.laid is None or joining.policy is None:
             continue
