@@ -167,12 +167,12 @@ def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
 
     known: dict[int, Folding] = {}
     return [
-        Row(_moved(row.folding, number, known), tuple(_joining(one, number) for one in row.merged_parts))
+        Row(_moved(row.folding, number, known), tuple(_merged_part(one, number) for one in row.merged_parts))
         for row in rows
     ]
 
 
-def _joining(one: MergedPart, number: Callable[[int], int]) -> MergedPart:
+def _merged_part(one: MergedPart, number: Callable[[int], int]) -> MergedPart:
     return one._replace(number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 
