@@ -229,7 +229,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     for bag in repository.data_bags():
         _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.item_as_written, bag))
 
-    fetched = _Fetched(repository, warnings)
+    fetched = _MissingCookbooks(repository, warnings)
     dangling = partial(_dangling, fetched, unrun["roles"])
     for role in roles:
         for path, texts in _lists_of(role):
@@ -257,7 +257,7 @@ def _unread(files: list[str]) -> Iterator[DocumentError]:
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
 
 
-class _Fetched:
+class _MissingCookbooks:
     """Finds missing cookbooks. If a file says that cookbooks are fetched, a missing one is a warning and no fault.
 
     warnings: gets such a warning for each missing cookbook, once
@@ -298,7 +298,7 @@ def _says_how(page: pathlib.Path) -> bool:
 
 
 def _dangling(
-    fetched: _Fetched, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
+    fetched: _MissingCookbooks, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
 ) -> Iterator[NodeattrsError]:
     repository = fetched.repository
     for index, text in enumerate(items):
