@@ -161,11 +161,11 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
 def merged_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
     """New Facts: *more* deep merged over *facts*. origin: of all values in *more*"""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
-    return Facts(folded.to_dict(), _First(folded), facts.warnings)
+    return Facts(folded.to_dict(), _FirstOriginLocator(folded), facts.warnings)
 
 
 @dataclass(frozen=True)
-class _First:
+class _FirstOriginLocator:
     """A locator of merged facts: gives the first origin of a path."""
 
     folded: Folded
