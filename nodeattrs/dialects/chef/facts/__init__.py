@@ -80,7 +80,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class _Gathered:
+class _GatheredFactsLocator:
     """A locator of gathered facts. It gives the name of the function that set a fact, or "this machine".
 
     folding: the merged results of the functions
@@ -122,7 +122,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
     for name, function in _installed(warnings) if functions is None else functions.items():
         names.append(name)
         _add(folding, len(names) - 1, name, function, "fact function", warnings)
-    return Facts(copied(folding.result.value), _Gathered(folding, names), tuple(warnings))
+    return Facts(copied(folding.result.value), _GatheredFactsLocator(folding, names), tuple(warnings))
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
