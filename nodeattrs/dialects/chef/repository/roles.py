@@ -400,11 +400,11 @@ class Policy:
         Attributes below the key of the policy group are merged over those at the top, and keep their lines.
         """
         default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
-        return Role(self.name, (), default, override, locator=_Hoisted(self))
+        return Role(self.name, (), default, override, locator=_PolicyRoleLocator(self))
 
 
 @dataclass(frozen=True)
-class _Hoisted:
+class _PolicyRoleLocator:
     """A locator of the attributes of `Policy.as_role`, also of attributes that it moved up from the policy group."""
 
     policy: Policy
