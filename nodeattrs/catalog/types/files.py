@@ -34,7 +34,7 @@ _MOST_DIFF_BYTES = 200_000
 
 
 @dataclass
-class _Placed(ResourceType):
+class _PathResource(ResourceType):
     """The base of `File` and `Directory`: a path, with mode and owners.
 
     ensure: "present", "absent" or None; the subclass says what each of them means
@@ -107,7 +107,7 @@ class _Placed(ResourceType):
 
 
 @dataclass(repr=False)
-class File(_Placed):
+class File(_PathResource):
     """A file. At most one of content, source and template is given; the constructor raises BadArgument for two.
 
     path, mode, owner and group are as for `Directory`. Missing directories above it are an error.
@@ -251,7 +251,7 @@ class File(_Placed):
 
 
 @dataclass
-class Directory(_Placed):
+class Directory(_PathResource):
     """A directory. It is made together with missing directories above it.
 
     path:   the absolute path
