@@ -1,7 +1,7 @@
 """The variables of one host: merged values, and traces that name the line behind each value.
 
 A plan is a `Layer`, or a `Fold` of plans, the weakest first. Values are merged without origins; a trace merges the same
-plans again with origins. An unknown layer with a `MaySet` origin makes only the variables that it may set unknown. The
+plans again with origins. An unknown layer with a `UnknownLayerOrigin` origin makes only the variables that it may set unknown. The
 module reads no files.
 """
 
@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.levels import MAGIC, MERGE, SHOWN, title
-from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin, as_json
 
 _ANYTHING: Any = object()
 _NOTHING: dict[Any, Any] = {}
@@ -91,7 +91,7 @@ def _about(layer: Layer, name: Any) -> Layer:
 
 def _may_set(layer: Layer, name: Any) -> bool:
     """Whether an unknown layer may set a variable."""
-    return not isinstance(layer.origin, MaySet) or layer.origin.may_set(name)
+    return not isinstance(layer.origin, UnknownLayerOrigin) or layer.origin.may_set(name)
 
 
 def only_variable(plan: Plan, name: Any) -> Plan:
@@ -249,7 +249,7 @@ class Variables:
         found: list[Layer] = []
         for layer in reversed([*self.layers()]):
             if type(layer.value) is Unknown:
-                names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+                names = layer.origin.written if isinstance(layer.origin, UnknownLayerOrigin) else None
                 found += [] if names is not None and names <= hidden else [layer]
             elif isinstance(layer.value, dict):
                 is_merged = self._policy is MERGE

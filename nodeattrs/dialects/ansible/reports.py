@@ -27,7 +27,7 @@ from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.templates import names_in_templates
-from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin, as_json
 from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, printable
@@ -153,7 +153,7 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
     """
     found = []
     for layer in layers:
-        names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+        names = layer.origin.written if isinstance(layer.origin, UnknownLayerOrigin) else None
         paths = tuple((name,) for name in sorted(names or ()))
         origin = layer.origin.at(())
         found.append(Unread(origin.place or origin.who, layer.value.reason, paths, layer.title))
@@ -215,7 +215,7 @@ class _ExplainedVariable:
 def layers_of(trace: Trace) -> Iterator[Layer]:
     """Yield the unknown layers that a trace names; each may set only the variable of the trace's path."""
     for one in trace.unknown:
-        origin = MaySet(one.origin, frozenset(map(str, trace.path[:1])) or None)
+        origin = UnknownLayerOrigin(one.origin, frozenset(map(str, trace.path[:1])) or None)
         yield Layer(one.value, origin, (trace.titles or {}).get(one.rank, ""))
 
 
