@@ -95,7 +95,7 @@ class _UnsupportedYaml(Exception):
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A map or list whose end was not read yet: its path, and the last key, or the number of its elements so far."""
 
     is_map: bool
@@ -112,7 +112,7 @@ class _Open:
 
 def _entries(text: str) -> Iterator[_Entry]:
     """Every entry of every map, in the order of their ends. raises: _UnsupportedYaml"""
-    open_: list[_Open] = []
+    open_: list[_OpenCollection] = []
     end = 0
     try:
         for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -121,7 +121,7 @@ def _entries(text: str) -> Iterator[_Entry]:
                 raise _UnsupportedYaml
             if isinstance(one, yaml.CollectionStartEvent):
                 steps = open_[-1].inside if open_ else ()
-                open_.append(_Open(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
+                open_.append(_OpenCollection(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
             elif isinstance(one, yaml.ScalarEvent) and _is_key(open_):
                 open_[-1].key, open_[-1].start = one.value, _index(one.start_mark)
             elif isinstance(one, (yaml.ScalarEvent, yaml.CollectionEndEvent)):
@@ -137,12 +137,12 @@ def _index(mark: Any) -> int:
     return int(mark.index)
 
 
-def _is_key(open_: list[_Open]) -> bool:
+def _is_key(open_: list[_OpenCollection]) -> bool:
     """Whether the next event is a key of the innermost map."""
     return bool(open_) and open_[-1].is_map and open_[-1].key is None
 
 
-def _closed(open_: list[_Open], end: int) -> Iterator[_Entry]:
+def _closed(open_: list[_OpenCollection], end: int) -> Iterator[_Entry]:
     """The entry that ends here, if a map is open."""
     if open_:
         here = open_[-1]
