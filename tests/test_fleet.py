@@ -144,7 +144,7 @@ class Counting(Executor):
     def submit(self, work, *arguments):
         self.given += len(arguments[2])
         future = Future()
-        future.set_result(batches._Done([NodeOutcome(name) for name in arguments[2]], "here", time.time()))
+        future.set_result(batches._ChunkResult([NodeOutcome(name) for name in arguments[2]], "here", time.time()))
         return future
 
 
