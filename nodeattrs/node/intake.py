@@ -380,7 +380,7 @@ def _take_over(component: ComponentTree, saved: Ledger) -> None:
 
     Values that the node's own document had set are left out.
     """
-    tree = _Adoption(component.ledger, saved).tree(saved.trees[component.lower])
+    tree = _TreeCopier(component.ledger, saved).tree(saved.trees[component.lower])
     component.detach()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
@@ -397,7 +397,7 @@ def _saved(locator: Locator) -> Locator:
     return locator.at(()).saved()
 
 
-class _Adoption:
+class _TreeCopier:
     """Copies a tree from another ledger, and each mark that the tree refers to, but no other marks.
 
     Values that the node's own document had set are left out.
