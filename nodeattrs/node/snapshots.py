@@ -94,7 +94,7 @@ def _packed_marks(
     ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
 ) -> list[dict[str, Any]]:
     """All marks, with the lines of the values in some slots; a mark that nothing there refers to is blank."""
-    reach = _Reach(ledger, slots)
+    reach = _PathsByMark(ledger, slots)
     marks: list[dict[str, Any]] = [{"kind": UNKNOWN.kind}]
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
@@ -269,7 +269,7 @@ def _whole(locator: Any) -> tuple[Any, Path]:
     return locator, under
 
 
-class _Reach:
+class _PathsByMark:
     """For each mark of a ledger, the paths of the values that it set in some slots, and in their history.
 
     A snapshot keeps the line of each such path, since the documents and code may be gone later.
