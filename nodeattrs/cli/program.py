@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PACKAGE = __name__.partition(".")[0]
 
 
-class _Listed(NamedTuple):
+class _CommandModule(NamedTuple):
     """The module of a command, and its line in the help. The help is printed without importing the module."""
 
     module: str
@@ -34,19 +34,19 @@ class _Listed(NamedTuple):
 
 
 _COMMAND_MODULES = {
-    "list": _Listed("list_command", "list subjects, nodes, roles, cookbooks and more by name"),
-    "report": _Listed("report", "write nodes as one HTML file, with the line of each value"),
-    "web": _Listed("web", "serve pages in a browser, for this machine"),
-    "impact": _Listed("impact", "name the nodes and values that a change changes"),
-    "what-if": _Listed("what_if", "name the effects of a change that is not made yet"),
-    "check": _Listed("check", "find mistakes in a repository"),
-    "lsp": _Listed("lsp", "language server for editors"),
-    "mcp": _Listed("mcp", "MCP server for AI agents"),
-    "codes": _Listed("codes", "explain an error code such as NA1203"),
-    "config": _Listed("config_command", "print each setting and the place that set it"),
-    "trust": _Listed("trust", "allow a repository all of its settings"),
-    "schema": _Listed("schema", "print the JSON Schema of an output or of settings"),
-    "completion": _Listed("completion", "print or install shell completion"),
+    "list": _CommandModule("list_command", "list subjects, nodes, roles, cookbooks and more by name"),
+    "report": _CommandModule("report", "write nodes as one HTML file, with the line of each value"),
+    "web": _CommandModule("web", "serve pages in a browser, for this machine"),
+    "impact": _CommandModule("impact", "name the nodes and values that a change changes"),
+    "what-if": _CommandModule("what_if", "name the effects of a change that is not made yet"),
+    "check": _CommandModule("check", "find mistakes in a repository"),
+    "lsp": _CommandModule("lsp", "language server for editors"),
+    "mcp": _CommandModule("mcp", "MCP server for AI agents"),
+    "codes": _CommandModule("codes", "explain an error code such as NA1203"),
+    "config": _CommandModule("config_command", "print each setting and the place that set it"),
+    "trust": _CommandModule("trust", "allow a repository all of its settings"),
+    "schema": _CommandModule("schema", "print the JSON Schema of an output or of settings"),
+    "completion": _CommandModule("completion", "print or install shell completion"),
 }
 """The commands that have a module in this package. A call imports the one that it needs."""
 
