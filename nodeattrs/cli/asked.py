@@ -33,7 +33,7 @@ _ONE_BY_ONE = ("impact", "catalog")
 """Commands that take long, or run a repository's code: one of each at a time, so that there is room for others."""
 
 
-class _Refusing(program.Parser):
+class _StrictParser(program.Parser):
     """A parser that raises BadArgument for words that it does not understand, and for `--help`. It prints nothing."""
 
     def print_help(self, file: Any = None) -> None:
@@ -130,5 +130,5 @@ class CommandRunner:
         if command not in self._parsers:
             if program.command_module(command) is None:
                 raise BadArgument(f"there is no command {command!r}", hint="nodeattrs --help lists them")
-            self._parsers[command] = program.parser(command, kind=_Refusing)
+            self._parsers[command] = program.parser(command, kind=_StrictParser)
         return self._parsers[command]
