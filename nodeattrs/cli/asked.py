@@ -43,7 +43,7 @@ class _StrictParser(program.Parser):
         raise BadArgument(message.partition("\n")[0])
 
 
-class _Collecting(Terminal):
+class _CollectingTerminal(Terminal):
     """A terminal that writes nothing: it keeps the report, its data, and the warnings as texts."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class CommandRunner:
 
         An error is returned as data in `error`, with exit code 1. A command that prints no report has the data None.
         """
-        terminal = _Collecting()
+        terminal = _CollectingTerminal()
         command = words[0] if words else ""  # which is no command, and refused as such
         with self._turns.get(command, nullcontext()), self._room:
             try:
@@ -107,7 +107,7 @@ class CommandRunner:
                 return CommandAnswer(terminal.data, data, terminal.warnings, FAILED)
         return CommandAnswer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
-    def _perform(self, command: str, words: tuple[str, ...], terminal: _Collecting) -> int:
+    def _perform(self, command: str, words: tuple[str, ...], terminal: _CollectingTerminal) -> int:
         from nodeattrs.project.settings import Settings
 
         if any("\0" in word for word in words):  # no command line has one, so no command expects it
