@@ -43,8 +43,8 @@ class _ChainOperand:
     def __rlshift__(self, left: Any) -> Chain:
         return _joined(left, self, "<-", "<~")
 
-    def __invert__(self) -> _Notifying:
-        return _Notifying(self)
+    def __invert__(self) -> _NotifyingOperand:
+        return _NotifyingOperand(self)
 
 
 class Reference(str):
@@ -126,7 +126,7 @@ class Collector(_ChainOperand):
 
 
 @dataclass(frozen=True, eq=False)
-class _Notifying(_ChainOperand):
+class _NotifyingOperand(_ChainOperand):
     """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain.
 
     operand: what the `~` is in front of
@@ -184,7 +184,7 @@ def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
 
 def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
     arrow = plain
-    if isinstance(right, _Notifying):
+    if isinstance(right, _NotifyingOperand):
         arrow, right = notifying, right.operand
     if isinstance(right, Chain):
         raise BadArgument("a chain cannot stand right of an arrow", hint="leave the parentheses out: a >> b >> c")
