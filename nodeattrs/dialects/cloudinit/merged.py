@@ -107,7 +107,7 @@ class Merged:
         if self._result is None or self._result.value is None:
             return ""
         merged_parts = [one for row in self.rows for one in row.merged_parts if one.number not in self.unknown]
-        names = [_in_a_line(joining.filename.replace("\t", " ")) for joining in merged_parts]
+        names = [_in_a_line(merged_part.filename.replace("\t", " ")) for merged_part in merged_parts]
         lines = ["#cloud-config", ""]
         if names:
             lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]

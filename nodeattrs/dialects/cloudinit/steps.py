@@ -153,10 +153,10 @@ def merged_parts_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart,
     """
     for row in rows:
         results = row.folding.results()
-        for joining in row.merged_parts:
-            befores = [*islice(results, joining.steps)]
+        for merged_part in row.merged_parts:
+            befores = [*islice(results, merged_part.steps)]
             if befores:
-                yield joining, befores[0]
+                yield merged_part, befores[0]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
@@ -237,18 +237,22 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
     for row in rows:
         results = row.folding.results()
         last = next(results).value
-        for joining in row.merged_parts:
-            met = None if joining.laid is None or joining.policy is None else (joining.policy, joining.laid.value)
+        for merged_part in row.merged_parts:
+            met = (
+                None
+                if merged_part.laid is None or merged_part.policy is None
+                else (merged_part.policy, merged_part.laid.value)
+            )
             before = last if met is None else _touched(last, *met, last)
-            last = [last, *(one.value for one in islice(results, joining.steps))][-1]
+            last = [last, *(one.value for one in islice(results, merged_part.steps))][-1]
             after = last if met is None else _touched(last, *met, before)
             found = list(_differences(before, after, (), met))
-            if joining.laid is not None:
-                found += _dropped(joining.laid.value, before, after, ())
+            if merged_part.laid is not None:
+                found += _dropped(merged_part.laid.value, before, after, ())
             for change in found:
                 budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
             changes = (one._replace(old=_apart(one.old), new=_apart(one.new)) for one in found)
-            yield PartChanges(joining.number, joining.filename, tuple(changes))
+            yield PartChanges(merged_part.number, merged_part.filename, tuple(changes))
 
 
 def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
