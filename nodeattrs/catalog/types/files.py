@@ -94,7 +94,7 @@ class _PathResource(ResourceType):
     def _gid(self) -> int:
         return _number(self.group, lambda name: grp.getgrnam(name).gr_gid, "group")
 
-    def _held(self, found: os.stat_result) -> list[Change]:
+    def _owner_and_mode_changes(self, found: os.stat_result) -> list[Change]:
         """A change for each difference in mode and owners; [] for none."""
         changes = []
         mode, have = self._mode(), stat.S_IMODE(found.st_mode)
@@ -167,14 +167,14 @@ class File(_PathResource):
     def _differing(self, entry: FolderEntry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
         regular = stat.S_ISREG(found.st_mode)
         if wanted is None or (self.ensure == "present" and not regular):
-            return [] if stat.S_ISLNK(found.st_mode) else self._held(found)
+            return [] if stat.S_ISLNK(found.st_mode) else self._owner_and_mode_changes(found)
         if not regular:
             return [Change("ensure", "replaced by a file", self._diff(b"", wanted))]
         now = entry.content()
         if now == wanted:
-            return self._held(found)
+            return self._owner_and_mode_changes(found)
         digests = "" if self.sensitive else f" {_digest(now)} -> {_digest(wanted)}"
-        return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._held(found)]
+        return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._owner_and_mode_changes(found)]
 
     def apply(self, change: Change, site: Site) -> None:
         """Remove the file, write it whole, or set its mode or owners.
@@ -274,7 +274,7 @@ class Directory(_PathResource):
                 return [Change("ensure", "created")]
             if not stat.S_ISDIR(found.st_mode):
                 raise ResourceFailed(f"{self.path} is there, and it is no directory")
-            return self._held(found)
+            return self._owner_and_mode_changes(found)
 
     def foresee(self, site: Site) -> None:
         """Note in no-op mode that the directory would exist."""
