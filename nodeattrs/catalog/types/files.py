@@ -184,10 +184,10 @@ class File(_PathResource):
         with site.entry(self.path) as entry:
             found = entry.status()
             if change.what == "ensure" and self.ensure == "absent":
-                self._keep(entry, found, site)
+                self._back_up(entry, found, site)
                 entry.remove()
             elif change.what in ("ensure", "content"):
-                self._keep(entry, found, site)
+                self._back_up(entry, found, site)
                 self._write(entry, found)
             else:
                 self._hold(change, entry)
@@ -238,7 +238,7 @@ class File(_PathResource):
             return None
         return "\n".join(list(difflib.unified_diff(old, new, self.path, self.path, lineterm="", n=2))) or None
 
-    def _keep(self, entry: FolderEntry, found: os.stat_result | None, site: Site) -> None:
+    def _back_up(self, entry: FolderEntry, found: os.stat_result | None, site: Site) -> None:
         if not self.backup or site.backups is None or found is None or not stat.S_ISREG(found.st_mode):
             return
         content = entry.content()
