@@ -226,7 +226,7 @@ class Flow:
 
     def _Dict(self, node: ast.Dict, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
-            yield from self._whole(node, [*node.keys, *node.values])
+            yield from self._literal_sources(node, [*node.keys, *node.values])
             return
         for key, value in reversed(list(zip(node.keys, node.values, strict=True))):
             if key is None:
@@ -241,7 +241,7 @@ class Flow:
 
     def _elements(self, node: ast.List | ast.Tuple | ast.Set, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
-            yield from self._whole(node, node.elts)
+            yield from self._literal_sources(node, node.elts)
             return
         starred = any(isinstance(one, ast.Starred) for one in node.elts)
         for index, one in enumerate(node.elts):
@@ -254,7 +254,7 @@ class Flow:
 
     _List = _Tuple = _Set = _elements
 
-    def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
+    def _literal_sources(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
         """A map or list literal as a source; if the value is only computed from it, the sources of its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
