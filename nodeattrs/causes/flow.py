@@ -327,9 +327,11 @@ class Flow:
             if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
                 yield self._found("attribute", node, path)
         elif scope is not None:
-            yield from self._meant(self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path)
+            yield from self._sources_of_name(
+                self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path
+            )
 
-    def _meant(
+    def _sources_of_name(
         self, code: ParsedCode, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
         """The sources of a name: of the values that it was bound to, and of those put into these values later."""
@@ -376,7 +378,7 @@ class Flow:
     def _global(self, code: ParsedCode, name: str, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """The sources of a global name of another source."""
         scope = code.scopes.of(code.text.tree)
-        meant = self._meant(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
+        meant = self._sources_of_name(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
         yield from self._in(code, (), meant)
 
     def _module_at(self, name: str) -> ParsedCode | None:
@@ -399,7 +401,7 @@ class Flow:
             bound = code.scopes.attributes.get(node.attr, ())
             its = [one for one in bound if definition is None or self._is_in(code, one.value, definition)]
             added = code.scopes.additions(f".{node.attr}", None)
-            yield from self._in(code, self._context, self._meant(code, its, added, path))
+            yield from self._in(code, self._context, self._sources_of_name(code, its, added, path))
             yield from self._built(code, definition, node.attr, path)
 
     def _module(self, node: ast.expr) -> ParsedCode | None:
