@@ -604,12 +604,12 @@ class Flow:
         for depth, frame in enumerate(self._context):
             if frame.function is function and not passed:
                 if frame.call is not None:
-                    yield from self._given(frame, argument, path, self._context[depth + 1 :])
+                    yield from self._sources_of_argument(frame, argument, path, self._context[depth + 1 :])
                 break
         else:
             for code in list(self._codes.values()):
                 for call in self._calls_of(code, function):
-                    yield from self._given(Frame(function, code, call), argument, path, ())
+                    yield from self._sources_of_argument(Frame(function, code, call), argument, path, ())
         for call in passed:
             for one in call.args:
                 yield from self._sources_of_node(one, (EACH, *path))
@@ -629,7 +629,7 @@ class Flow:
         for one in names:
             yield from code.scopes.calls.get(one, ())
 
-    def _given(
+    def _sources_of_argument(
         self, frame: Frame, argument: ast.arg, path: tuple[Any, ...], context: Context
     ) -> Iterator[SourceExpression]:
         function, call = frame.function, frame.call
