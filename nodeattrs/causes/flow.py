@@ -328,7 +328,7 @@ class Flow:
                 yield self._found("attribute", node, path)
         elif scope is not None:
             yield from self._sources_of_name(
-                self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path
+                self._code, _likeliest_first(bound, node), self._code.scopes.additions(node.id, scope), path
             )
 
     def _sources_of_name(
@@ -697,7 +697,7 @@ def _reads(name: str, bound: Iterable[Binding]) -> bool:
     return name in _LEVELS and (any(words) or not bound)
 
 
-def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
+def _likeliest_first(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
     """The bindings, the most likely first: those before the name from the last to the first, then all others."""
     before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
     return [*reversed(before), *(one for one in bindings if one not in before)]
