@@ -119,7 +119,7 @@ def _lists(options: argparse.Namespace, ask: CommandRunner) -> Tools:
 
     async def matrix(key: str, dialect: str | None = None, format: Form = "text") -> Any:
         """The values of a key on all nodes, hosts and sets, with the line that sets each; equal values together."""
-        came = await _came(ask, "why", [*_folder(options), *_given("--dialect", dialect)], key)
+        came = await _command_answer(ask, "why", [*_folder(options), *_given("--dialect", dialect)], key)
         groups = _groups(came.data["answers"])
         data = {"groups": groups, **{name: came.data[name] for name in ("not_known", "certain", "unread")}}
         return _result(format, [*map(_group_line, groups)], data, came)
@@ -245,12 +245,12 @@ def _group_line(group: Mapping[str, Any]) -> str:
 
 async def _tool_result(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:
     """The answer of a command as the result of a tool. raises: ToolError, for a command without data"""
-    came = await _came(ask, command, options, *words)
+    came = await _command_answer(ask, command, options, *words)
     lines = () if came.report is None else came.report.lines(Screen(_WIDTH))
     return _result(form, lines, came.data, came)
 
 
-async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
+async def _command_answer(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
     """Run a command in a thread; returns its answer, which has data. raises: ToolError, for a command without data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
