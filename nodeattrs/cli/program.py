@@ -114,7 +114,7 @@ class Parser(argparse.ArgumentParser):
         found, left = super().parse_known_args(args, namespace)
         if left and not self._add_to_list(found, left):
             option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
-            hint = _meant(option, self._option_string_actions) if option else ""
+            hint = _hint_line(option, self._option_string_actions) if option else ""
             self.error(f"not understood: {' '.join(left)}{hint}")
         return found, []
 
@@ -132,14 +132,16 @@ class Parser(argparse.ArgumentParser):
         if choices is not None and value not in choices:
             name = "/".join(action.option_strings) or str(action.metavar or action.dest).lower()
             known = f"\n  known are {', '.join(map(str, choices))}"
-            raise argparse.ArgumentError(None, f"there is no {name} {value!r}{_meant(str(value), choices) or known}")
+            raise argparse.ArgumentError(
+                None, f"there is no {name} {value!r}{_hint_line(str(value), choices) or known}"
+            )
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
         (file or sys.stderr).write(message)
 
 
-def _meant(word: str, known: Iterable[Any]) -> str:
+def _hint_line(word: str, known: Iterable[Any]) -> str:
     """The hint for an unknown word, on a line of its own; "" where nothing is near."""
     hint = meant(word, map(str, known))
     return f"\n  {hint}" if hint else ""
