@@ -246,7 +246,7 @@ def command_module(name: str) -> Any:
 _VERSION_LINE = f"{_PACKAGE} {VERSION}"
 
 
-def _about(word: str, words: Sequence[str]) -> str:
+def _version_or_manual(word: str, words: Sequence[str]) -> str:
     """The text that `--version` or `--man` prints. raises: NotFound, for the page of an unknown command"""
     if word == "--man":
         from nodeattrs.cli.manual import page
@@ -280,7 +280,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
         if words[:1] in (["--version"], ["--man"]):  # opens no command, or all of them
-            terminal.text(_about(words[0], words[1:]))
+            terminal.text(_version_or_manual(words[0], words[1:]))
             terminal.finish()
             return DONE
         try:
