@@ -136,7 +136,7 @@ def gathered(*several: Origins) -> tuple[int | At, ...]:
     found: dict[int | At, None] = {}
     for origins in several:
         for now, one in _leaves(origins, ()):
-            found.setdefault(_whole(one, now) if type(one) is At else one)
+            found.setdefault(_place_of_whole_value(one, now) if type(one) is At else one)
     return tuple(found)
 
 
@@ -171,11 +171,11 @@ def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
 
     The path is *path* itself, or one below it for an entry that moved here from elsewhere.
     """
-    found = ((now, at, _whole(at, now[len(path) :])) for now, at in places(origins, path))
+    found = ((now, at, _place_of_whole_value(at, now[len(path) :])) for now, at in places(origins, path))
     yield from dict.fromkeys((now if whole is at else path, whole) for now, at, whole in found)
 
 
-def _whole(at: At, inside: Path) -> At:
+def _place_of_whole_value(at: At, inside: Path) -> At:
     """The place of the whole value in its source, given the place of a part, and the steps from the value to it."""
     return At(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
 
