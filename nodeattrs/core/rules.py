@@ -138,7 +138,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
     """The policy with the same lines, whose `by_key` has other policies where a path leads through a key."""
     if not tables:
         return policy
-    lines = [Line(line.lower, line.upper, _led_on(line.rule, tables), line.why) for line in policy.lines]
+    lines = [Line(line.lower, line.upper, _with_tables(line.rule, tables), line.why) for line in policy.lines]
     under = Policy(policy.name, *lines, kinds=policy.kinds)
     named = policy.by_key or {}
     keys = dict.fromkeys((*named, *(path[0] for path, _ in tables if path[0] != "*"), ANY_KEY))
@@ -149,7 +149,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
     return under
 
 
-def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
+def _with_tables(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
     """The rule of a line; in a policy or Meet that is the rule, the tables apply, too."""
     if isinstance(rule, Meet):
         return Meet(lambda: _below(rule.resolved().policy, tables))
