@@ -159,7 +159,7 @@ def _with_tables(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
 def _table(rule: PathRule, policy: Policy) -> Policy:
     lines = _LINES.get(rule.policy)
     if lines is None:
-        lines = (Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet"),)
+        lines = (Line(LIST, LIST, _merge_by_field(rule.field, policy), f"maps with an equal {rule.field} meet"),)
     return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
@@ -168,7 +168,7 @@ def _prepended(lower: Part, upper: Part) -> Part:
     return concat(upper, lower)
 
 
-def _by(field: str, policy: Policy) -> Handler:
+def _merge_by_field(field: str, policy: Policy) -> Handler:
     join = partial(by_field, field=field, join=partial(meet, policy))
     return Handler(join, f"merge_by {field}", total=policy.is_lazy)
 
