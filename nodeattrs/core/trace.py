@@ -462,7 +462,7 @@ def _lines(trace: Trace) -> Iterator[str]:
         yield "  earlier"
         yield from _columns(
             [
-                ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _past(past))
+                ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _history_words(past))
                 for past in trace.history
             ]
         )
@@ -473,7 +473,7 @@ def _setters(element: Element) -> str:
     return "set by " + (", ".join(setters) or ", ".join(map(str, element.ranks)))
 
 
-def _past(past: EarlierValue) -> str:
+def _history_words(past: EarlierValue) -> str:
     if past.event == "forgotten":
         return f"{past.times} more like it, no longer kept"
     by = f"by {past.by.origin}" if past.by is not None else ""
