@@ -254,7 +254,7 @@ def traced(
     claims += unknown.values()
     for holding in map(claim, walk.holding):
         if _is_new(holding, once, seen, same):
-            claims.append(TraceClaim(holding, Outcome.HOLDS, _held(holding, walk)))
+            claims.append(TraceClaim(holding, Outcome.HOLDS, _overriding_map_words(holding, walk)))
     for lost in walk.overridden:
         overridden = claim(lost.setting)
         if _is_new(overridden, once, seen, same):
@@ -279,7 +279,7 @@ def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]
     return is_new
 
 
-def _held(claim: Claim, walk: Walk) -> str:
+def _overriding_map_words(claim: Claim, walk: Walk) -> str:
     """The sentence about a map without a value at the path: the ranks that it overrides."""
     found = dict.fromkeys(str(lost.setting.source) for lost in walk.overridden if claim.rank in lost.by)
     return f"its map at {spell(claim.path)} overrides {', '.join(found)}"
