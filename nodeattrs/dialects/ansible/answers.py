@@ -69,17 +69,18 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
 
 
 def _limited_to(plan: Fold, name: Any) -> Fold:
-    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_about`.
+    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_with_only_variable`.
 
     No layer is dropped, so their numbers stay. name: the variable; `_ANYTHING` keeps the values of all
     """
     children = tuple(
-        _limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
+        _limited_to(child, name) if isinstance(child, Fold) else _with_only_variable(child, name)
+        for child in plan.children
     )
     return Fold(children, plan.policy)
 
 
-def _about(layer: Layer, name: Any) -> Layer:
+def _with_only_variable(layer: Layer, name: Any) -> Layer:
     """The layer with its value of one variable alone; an unknown layer that cannot set the variable is empty."""
     if type(layer.value) is Unknown:
         return layer if _may_set(layer, name) else Layer(_NOTHING, layer.origin, layer.title)
@@ -100,7 +101,7 @@ def only_variable(plan: Plan, name: Any) -> Plan:
     Empty layers of a fold are dropped. An unknown layer stays if it may set the variable, and is empty otherwise.
     """
     if isinstance(plan, Layer):
-        return _about(plan, name)
+        return _with_only_variable(plan, name)
     children = (only_variable(child, name) for child in plan.children)
     return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
 
