@@ -309,7 +309,9 @@ class Inventory:
         """
         found = self.require_host(name)
         magic = partial(self.magic_variables, found)
-        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
+        return Variables(
+            name, "the inventory", lambda: self._layers_outside_plays(found), self.policy, magic, self.sensitive_paths
+        )
 
     def unread(self, hosts: Iterable[str]) -> list[Layer]:
         """The unknown layers that may change the variables of hosts, or which hosts and groups there are.
@@ -318,7 +320,7 @@ class Inventory:
         """
         return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
 
-    def _outside(self, host: Host) -> list[Plan]:
+    def _layers_outside_plays(self, host: Host) -> list[Plan]:
         layers = self.layers_with_facts(host, self.playbook_dir, self._named_dir)
         return [*layers, *as_one_fold(self.extra, self.policy)]
 
