@@ -203,7 +203,7 @@ class Inventory:
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
         dynamic = DynamicSources(self.files, run_inventory)
-        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._so_far)
+        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._variables_before)
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._order = tuple(entry for entry in self.config.precedence if entry in PRECEDENCE)
         for entry in self.config.precedence:
@@ -439,7 +439,7 @@ class Inventory:
 
     # --- while sources are read
 
-    def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
+    def _variables_before(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
         """The variables that sources before a file of the plugin `constructed` give a host. options: of that file"""
         groups = self.tree.groups_so_far(host)
         inline = [layer for group in self.tree.ordered(groups) for layer in group.layers]
