@@ -220,8 +220,8 @@ class RoleReader:
         parents = () if parent is None else (*parent.parents, parent)
         if sum(one.path == path for one in parents) > (0 if entry.depends else _MOST_INSIDE):
             raise error_at(entry.document, entry.at, CYCLE, f"the role {name} needs itself")
-        role = Role(name, path, parents, self._of(path, "defaults", name, entry, entry.defaults_from, 2))
-        role.vars = self._of(path, "vars", name, entry, entry.vars_from, 15)
+        role = Role(name, path, parents, self._layers_of_role(path, "defaults", name, entry, entry.defaults_from, 2))
+        role.vars = self._layers_of_role(path, "vars", name, entry, entry.vars_from, 15)
         role.role_entry = entry
         role.is_public = not self._config.private_role_vars if entry.is_public is None else entry.is_public
         role.entry, role.params = _given(entry)
@@ -290,7 +290,7 @@ class RoleReader:
             yield parent.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
 
-    def _of(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
+    def _layers_of_role(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; [] without files, an unknown layer if *stem* is ABSENT.
 
         raises: AnsibleError, if the entry names a file that does not exist
