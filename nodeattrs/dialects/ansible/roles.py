@@ -224,7 +224,7 @@ class RoleReader:
         role.vars = self._layers_of_role(path, "vars", name, entry, entry.vars_from, 15)
         role.role_entry = entry
         role.is_public = not self._config.private_role_vars if entry.is_public is None else entry.is_public
-        role.entry, role.params = _given(entry)
+        role.entry, role.params = _layers_of_entry(entry)
         role.runs = not never_runs(entry.body) and (parent is None or parent.runs)
         role.limits = [entry.body.get(key) for key in ("tags", "when")]
         meta = self._meta(path)
@@ -365,7 +365,7 @@ def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
     return RoleEntry(name, document, at, entry)
 
 
-def _given(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
+def _layers_of_entry(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
     """The layers of an entry: its `vars`, and its parameters; each list is empty where the entry has none."""
     document, at, body = entry.document, entry.at, entry.body
     own = checked_variables(body, document, at)
