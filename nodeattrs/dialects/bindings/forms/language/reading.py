@@ -240,7 +240,7 @@ class _SetReader(_ExpressionReader):
         read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
         return read(tree, self._text.origin(tree))
 
-    def _asked(self, tree: Tree) -> Asked:
+    def _requested_key(self, tree: Tree) -> Asked:
         """The key of a branch: a type and a name, or one of the two."""
         typed = name = None
         for child in tree.children:
@@ -267,7 +267,7 @@ class _SetReader(_ExpressionReader):
 
     def _alias(self, tree: Tree, origin: Origin) -> Item:
         flags: dict[str, Any] = {str(child.data): True for child in tree.children if child.data != "key"}
-        keys = [self._asked(child) for child in tree.children if child.data == "key"]
+        keys = [self._requested_key(child) for child in tree.children if child.data == "key"]
         return Rebinding(origin=origin, verb=str(tree.data), key=keys[0], target=keys[-1], **flags)
 
     _renamed = _rebind = _alias
@@ -333,7 +333,7 @@ class _SetReader(_ExpressionReader):
         for child in children:
             match child.data:
                 case "key":
-                    asked = self._asked(child)
+                    asked = self._requested_key(child)
                     fields["type"], fields["name"] = asked.type, asked.name
                 case "type":
                     fields["type"] = self._text.type(child)
