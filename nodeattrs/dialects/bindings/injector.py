@@ -127,7 +127,7 @@ class Injector:
                 return self._warm[key, type]
             except (KeyError, TypeError):
                 pass
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         value = self._maker.value_of(wanted, args)
         self._require_known(wanted)
         if not args and self._maker.is_kept(wanted):
@@ -144,7 +144,7 @@ class Injector:
         raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
                 value; UnknownLayer, with *strict*
         """
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         value = self._maker.ask(wanted, args)
         self._require_known(wanted)
         return default if value is None else value
@@ -159,7 +159,7 @@ class Injector:
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key is bound. Nothing is produced."""
-        wanted = self._asked(key)
+        wanted = self._requested_key(key)
         return self._maker.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
@@ -168,7 +168,7 @@ class Injector:
         A custom producer that is bound with `each=True` is made now, and gives all values of the handle.
         raises: NotBound, where nothing is bound; `produce()` raises UnknownLayer, with *strict*
         """
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         declared = self._maker.declaration_or_class(wanted)
         if declared is None and wanted.key != ("Data", CLASSES):
             raise self._maker.not_bound(wanted)
@@ -183,7 +183,7 @@ class Injector:
 
         return Handle(produce)
 
-    def _asked(self, key: Any, type: Any = None) -> Asked:
+    def _requested_key(self, key: Any, type: Any = None) -> Asked:
         return asked_key(key, type, self._maker.register)
 
     def _require_known(self, wanted: Asked | None = None) -> None:
@@ -224,14 +224,14 @@ class Injector:
         """The unread layers that might decide a key, as rows of its trace; () for none. Nothing is injected."""
         if not self.resolution.unknown:
             return ()
-        return explained(self._maker, self._asked(key, type), ABSENT).unknown
+        return explained(self._maker, self._requested_key(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """The explanation of the value of a key. The key is injected for this.
 
         An error of the injection becomes the field `problem` of the explanation.
         """
-        return explain(self._maker, self._asked(key, type))
+        return explain(self._maker, self._requested_key(key, type))
 
     def graph(self) -> Graph:
         """The graph of all keys and what they look up, collect and rename. Nothing is injected."""
@@ -262,7 +262,7 @@ class Injector:
         ...     request.inject("ticket") is request.inject("ticket")
         True
         """
-        given = {self._asked(key).key: value for key, value in (values or {}).items()}
+        given = {self._requested_key(key).key: value for key, value in (values or {}).items()}
         inner = copy.copy(self)
         inner._warm = {}
         inner._maker = self._maker.scoped(name, given, inner)
