@@ -52,7 +52,7 @@ from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, t
 from nodeattrs.dialects.bindings.model.values import own_copy, shown_file
 
 
-def _here(name: str) -> Origin:
+def _caller_place(name: str) -> Origin:
     """The file and line of the nearest caller outside of this module."""
     frame = frame_outside(__file__, frame_above(1))
     return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
@@ -64,7 +64,7 @@ class _Line:
     def __init__(self, item: type[Item], block: Block, **fields: Any) -> None:
         self._item = item
         self._block = block
-        self._origin = _here(block.name)
+        self._origin = _caller_place(block.name)
         self._fields = fields
 
     def item(self) -> Item:
@@ -315,15 +315,15 @@ class Block:
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
         given, again = (asked_key(one, None, self.classes) for one in (key, target))
-        self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
+        self.add(Rebinding(origin=_caller_place(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
         """Add classes to the key `/classes`."""
-        self.add(Inclusion(origin=_here(self.name), names=names))
+        self.add(Inclusion(origin=_caller_place(self.name), names=names))
 
     def exclude(self, *names: str) -> None:
         """Take classes out of the key `/classes`, at this position and below."""
-        self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
+        self.add(Inclusion(origin=_caller_place(self.name), names=names, exclude=True))
 
     def parameters(self, target: str) -> _BindLine:
         """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]") to a hash or a source."""
@@ -331,31 +331,31 @@ class Block:
 
     def parameter_map(self, lhs: str, rhs: str, map: Mapping[str, str]) -> None:
         """Bind the parameter map of two types. map: parameter of *lhs* -> the parameter of *rhs* that fills it"""
-        self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
+        self.add(ParameterMap(origin=_caller_place(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
         """Bind top scope variables to copies of values; each is the key `/var/NAME`. type: of all of them"""
         given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
-        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=given))
+        self.add(BoundVariables(origin=_caller_place(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
         """Demand that a higher layer or category binds these top scope variables."""
         demanded: dict[str, ProducerBase | None] = dict.fromkeys(names)
-        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
+        self.add(BoundVariables(origin=_caller_place(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:
         """Add an order of resources: dependency("File[a]", "~>", "Service[b]").
 
         raises: BindingError ("syntax", "bad-type")
         """
-        self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
+        self.add(Dependency(origin=_caller_place(self.name), chain=chain_of(chain)))
 
     def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _WhenBlock:
         """Add a block that is in effect where all these categories have these values; `.or_(...)` adds an alternative.
 
         raises: BindingError ("syntax"), without a category
         """
-        block = _WhenBlock(self.name, self.classes, _here(self.name))
+        block = _WhenBlock(self.name, self.classes, _caller_place(self.name))
         block.or_(categories, **more)
         self._lines.append(block)
         return block
@@ -419,7 +419,7 @@ class Bindings(Block):
     @checked_args(name=str)
     def __init__(self, name: str) -> None:
         super().__init__(name, Classes())
-        self._origin = _here(name)
+        self._origin = _caller_place(name)
 
     def to_set(self) -> BindingSet:
         """A new set with the items of the lines so far; later calls do not change it."""
