@@ -256,10 +256,10 @@ def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None 
             return Explanation(key, value, problem, Account(CLASSES, Folding(), {}))
         return Explanation(key, value, None, _class_account(maker), (), tuple((CLASSES, one) for one in unread))
     account, looked = account_of(maker, wanted, value), tuple(_all_lookups(maker, wanted))
-    return Explanation(key, value, problem, account, looked, tuple(_beside(maker, wanted)) if unread else ())
+    return Explanation(key, value, problem, account, looked, tuple(_undecided_sets(maker, wanted)) if unread else ())
 
 
-def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+def _undecided_sets(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
     """(key, unread set) for each unread set that might decide a key on which the wanted one depends."""
     for needed in _needed(maker, wanted):
         for one in account_of(maker, needed, ABSENT).unknown():
