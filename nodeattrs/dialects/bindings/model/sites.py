@@ -99,7 +99,7 @@ class Site:
         raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
-        outer = _asker(variables)
+        outer = _variable_reader(variables)
 
         def ask(name: str) -> Any:
             plain = name.removeprefix("::")
@@ -129,8 +129,8 @@ class Site:
         categories = self.listed("categories")
         if categories is None:
             return None
-        ask = _asker(variables, missing_is_nothing=True)
-        plain = _asker(variables if compared is None else compared, missing_is_nothing=True)
+        ask = _variable_reader(variables, missing_is_nothing=True)
+        plain = _variable_reader(variables if compared is None else compared, missing_is_nothing=True)
         alone = self.variables_of_categories()
         return [(name, value.evaluate(plain if name in alone else ask, FUNCTIONS)) for name, value in categories]
 
@@ -140,7 +140,7 @@ class Site:
         return {name: value.name.removeprefix("::") for name, value in listed if name != "environment"}
 
 
-def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
+def _variable_reader(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
     """A function from the name of a variable to its value. Without a value it raises BindingError, or gives None."""
 
     def ask(name: str) -> Any:
