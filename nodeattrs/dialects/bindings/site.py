@@ -232,14 +232,14 @@ class _KeptNodes(Objects):
         """The parameters of an instance, or None where there is none."""
         of, _, name = reference.rstrip("]").partition("[")
         wanted = [("name", "==", name)]
-        return next((found for title, found in self._of(of, wanted) if title == name), None)
+        return next((found for title, found in self._instances_of(of, wanted) if title == name), None)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(reference, parameters) of the instances of a type; the search applies conditions on role, recipe, name."""
-        for title, parameters in self._of(name, where):
+        for title, parameters in self._instances_of(name, where):
             yield f"{name}[{title}]", parameters
 
-    def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _instances_of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(title, parameters) of the instances of a type: nodes, or entries of a map of nodes."""
         path = () if name == "Node" else tuple(map(_snake, name.split("::")))
         for tree in self._nodes(where):
