@@ -274,7 +274,7 @@ class _MissingCookbooks:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
         found.kind = MISSING_COOKBOOK
-        by = self._by(at.at(path).file, of)
+        by = self._file_that_fetches(at.at(path).file, of)
         if by is None:
             yield found
         elif name not in self._noted:
@@ -282,7 +282,7 @@ class _MissingCookbooks:
             found.kind, found.hint = FETCHED_COOKBOOK, f"{self.repository.shown(by)} says what is fetched"
             self.warnings.append(found)
 
-    def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
+    def _file_that_fetches(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
         """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a README; else None."""
         roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
         pages = [self.repository.root / one for one in (file, *_PAGES) if one]
