@@ -138,13 +138,13 @@ class CookbookPaths:
 
         It names another folder of the repository that has the cookbook. Otherwise it names similar cookbooks, or all.
         """
-        folder = self._elsewhere.get(name)
+        folder = self._folders_not_searched.get(name)
         if folder is None:
             return known_or_near(name, self.names())
         return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
 
     @cached_property
-    def _elsewhere(self) -> dict[str, str]:
+    def _folders_not_searched(self) -> dict[str, str]:
         """Cookbook -> a folder of the repository that has it. Cookbooks are not searched in these folders."""
         found: dict[str, str] = {}
         for folder in (one for one in paths_in(self._root) if os.path.isdir(one)):
