@@ -251,7 +251,7 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
                 found += _dropped(merged_part.laid.value, before, after, ())
             for change in found:
                 budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
-            changes = (one._replace(old=_apart(one.old), new=_apart(one.new)) for one in found)
+            changes = (one._replace(old=_deep_copy(one.old), new=_deep_copy(one.new)) for one in found)
             yield PartChanges(merged_part.number, merged_part.filename, tuple(changes))
 
 
@@ -263,7 +263,7 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
     """
     verdict = policy.verdict(type(before), type(given))
     if type(verdict) is not Meet or not isinstance(value, dict):
-        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may change the value later
+        return value if isinstance(verdict, Rule) else _deep_copy(value)  # a handler may change the value later
     inner = verdict.policy
     return {
         key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))
@@ -272,12 +272,12 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
     }
 
 
-def _apart(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     """A copy of a value: maps of a result may grow later."""
     if type(value) is dict:
-        return {key: _apart(inner) for key, inner in value.items()}
+        return {key: _deep_copy(inner) for key, inner in value.items()}
     if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value)):
-        return [_apart(inner) for inner in value]
+        return [_deep_copy(inner) for inner in value]
     return value
 
 
