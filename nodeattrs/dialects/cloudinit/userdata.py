@@ -259,12 +259,12 @@ class _Run:
 
     def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
         """Merge an unknown layer in place of a part: it may have any definition, and set anything."""
-        self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
+        self._open_folding().lay(Part(layer.value, number), ANY_DEFINITION)
         self.unknown[number] = layer
         self.merged_parts.append(MergedPart(number, part, name, ANY_DEFINITION, None))
         return PartReport(number, part, name, status)
 
-    def _begun(self) -> Folding:
+    def _open_folding(self) -> Folding:
         if self.folding is None:
             self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
@@ -274,7 +274,7 @@ class _Run:
         return self.folding
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
-        folding, self.has_config = self._begun(), True
+        folding, self.has_config = self._open_folding(), True
         try:
             text = part.text
             if part.body == b"":
