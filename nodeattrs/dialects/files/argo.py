@@ -142,12 +142,12 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    reason = _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
+    reason = _why_not_here(application.repository, source.get("repoURL"), source.get("targetRevision"))
     folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
     return folder, origin, reason or NOT_HERE
 
 
-def _elsewhere(repository: GitSources, url: Any, revision: Any) -> str:
+def _why_not_here(repository: GitSources, url: Any, revision: Any) -> str:
     """Why the files of a repository at a revision are not those that are here; "" where they may be."""
     if isinstance(url, str) and (another := repository.reason_of_url(url)):
         return another
@@ -208,7 +208,7 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
     reason = (
         "names no source"
         if source is None
-        else _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
+        else _why_not_here(application.repository, source.get("repoURL"), source.get("targetRevision"))
     )
     return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
@@ -247,7 +247,7 @@ def _of_generator(generator: Any, repository: GitSources) -> list[Mapping[str, s
         return [dict(texts_by_path(element)) for element in listed]
     if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
         return None
-    if _elsewhere(repository, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
+    if _why_not_here(repository, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
         return None
     prefix = dig(generator, ("git", "pathParamPrefix"))
     try:
