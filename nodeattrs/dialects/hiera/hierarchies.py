@@ -403,7 +403,7 @@ class LoadedTree:
             return stand_in
         if entry.kind == "data_hash":
             try:
-                data = _whole(function(options))
+                data = _data_hash_reader(function(options))
             except NodeattrsError:
                 raise
             except Exception as error:
@@ -544,7 +544,7 @@ def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
     return found
 
 
-def _whole(data: Any) -> Callable[[str], Any]:
+def _data_hash_reader(data: Any) -> Callable[[str], Any]:
     """A function from a key to its value in a data_hash. If *data* is an Unknown, it returns that for each key."""
     if type(data) is Unknown:
         return lambda key: data
