@@ -268,7 +268,7 @@ class _Judge:
                 if isinstance(key, str) and key != LOOKUP_OPTIONS and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
-                    near = self._like(key)
+                    near = self._similar_parameter(key)
                     hint = f"did you mean {near}?" if near else meant(key, self._parameters)
                     message = f"class {name} has no parameter {parameter}" if known else f"there is no class {name}"
                     details = [f"the class is in {self._tree.shown(known[1])}:{known[0].line}"] if known else []
@@ -280,7 +280,7 @@ class _Judge:
         """The keys of all parameters, of all classes."""
         return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
 
-    def _like(self, key: str) -> str | None:
+    def _similar_parameter(self, key: str) -> str | None:
         """A parameter whose key differs in one part alone, and has a similar name there; None for none."""
         steps = key.split("::")
         for other in self._parameters:
