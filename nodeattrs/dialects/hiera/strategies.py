@@ -280,10 +280,10 @@ class _Markers:
         if not bare and not marked:
             return [], lower, upper
         spent = {id(part) for part in (*bare, *marked)}
-        below = listed(self._left(lower, bare, marked, lower.value is not upper.value), lower)
+        below = listed(self._elements_left(lower, bare, marked, lower.value is not upper.value), lower)
         return [*bare, *marked], below, listed((part for part in above if id(part) not in spent), upper)
 
-    def _left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
+    def _elements_left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
         """Yield the elements that markers leave of a list. A marker removes the text it names, and its own text."""
         by: dict[str, Part] = {}
         for marker in marked:
