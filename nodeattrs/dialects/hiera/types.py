@@ -186,10 +186,10 @@ Holds = Callable[[Any], bool]
 
 def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
     """A maker for types with a least and a greatest measure: Integer[1, 5], String[3]."""
-    return lambda arguments: _between(arguments, measure, lambda value: type(value) in kinds)
+    return lambda arguments: _measure_between(arguments, measure, lambda value: type(value) in kinds)
 
 
-def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
+def _measure_between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
     if len(arguments) > 2 or any(one is not DEFAULT and type(one) not in (int, float) for one in arguments):
         raise TypeError
     least = arguments[0] if arguments and arguments[0] is not DEFAULT else float("-inf")
@@ -205,7 +205,7 @@ def _of(arguments: list[Any], at: int) -> Holds:
 def _array(arguments: list[Any]) -> Holds:
     inner = _of(arguments, 0)
     sizes = [one for one in arguments if not isinstance(one, Type)]
-    return _between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
+    return _measure_between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
 
 
 def _hash(arguments: list[Any]) -> Holds:
@@ -213,7 +213,7 @@ def _hash(arguments: list[Any]) -> Holds:
     sizes = [one for one in arguments if not isinstance(one, Type)]
     if len(arguments) - len(sizes) == 1:
         raise TypeError
-    return _between(
+    return _measure_between(
         sizes,
         len,
         lambda value: type(value) is dict and all(keys(key) and values(one) for key, one in value.items()),
@@ -262,7 +262,7 @@ def _tuple(arguments: list[Any]) -> Holds:
             types[min(at, len(types) - 1)].holds(one) for at, one in enumerate(value) if types
         )
 
-    return _between(sizes, len, fits)
+    return _measure_between(sizes, len, fits)
 
 
 def _struct(arguments: list[Any]) -> Holds:
