@@ -197,19 +197,19 @@ def _measure_between(arguments: list[Any], measure: Callable[[Any], Any], fits: 
     return lambda value: fits(value) and least <= measure(value) <= most
 
 
-def _of(arguments: list[Any], at: int) -> Holds:
+def _type_argument(arguments: list[Any], at: int) -> Holds:
     inner = arguments[at] if at < len(arguments) else None
     return inner.holds if isinstance(inner, Type) else lambda value: True
 
 
 def _array(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     sizes = [one for one in arguments if not isinstance(one, Type)]
     return _measure_between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
 
 
 def _hash(arguments: list[Any]) -> Holds:
-    keys, values = _of(arguments, 0), _of(arguments, 1)
+    keys, values = _type_argument(arguments, 0), _type_argument(arguments, 1)
     sizes = [one for one in arguments if not isinstance(one, Type)]
     if len(arguments) - len(sizes) == 1:
         raise TypeError
@@ -230,7 +230,7 @@ def _optional(arguments: list[Any]) -> Holds:
 
 
 def _not_undef(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     return lambda value: value is not None and inner(value)
 
 
@@ -290,7 +290,7 @@ def _boolean(arguments: list[Any]) -> Holds:
 
 
 def _sensitive(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     return lambda value: hasattr(value, "unwrap") and inner(value.unwrap())
 
 
