@@ -294,7 +294,7 @@ def _sensitive(arguments: list[Any]) -> Holds:
     return lambda value: hasattr(value, "unwrap") and inner(value.unwrap())
 
 
-def _is(*kinds: type) -> Callable[[list[Any]], Holds]:
+def _is_instance(*kinds: type) -> Callable[[list[Any]], Holds]:
     return lambda arguments: lambda value: type(value) in kinds
 
 
@@ -309,14 +309,14 @@ def _data(value: Any) -> bool:
 _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
     "Any": lambda arguments: lambda value: True,
     "Data": lambda arguments: _data,
-    "Scalar": _is(str, int, float, bool),
-    "ScalarData": _is(str, int, float, bool),
-    "Numeric": _is(int, float),
+    "Scalar": _is_instance(str, int, float, bool),
+    "ScalarData": _is_instance(str, int, float, bool),
+    "Numeric": _is_instance(int, float),
     "Integer": _ranged(lambda number: number, int),
     "Float": _ranged(lambda number: number, float),
     "Boolean": _boolean,
     "String": _ranged(len, str),
-    "Undef": _is(type(None)),
+    "Undef": _is_instance(type(None)),
     "Collection": _ranged(len, list, dict),
     "Array": _array,
     "Hash": _hash,
