@@ -253,7 +253,7 @@ class FolderEntry:
         uid, gid: owner and group; -1: the system chooses
         raises:   OSError; the name is unchanged then
         """
-        temporary, handle = self._beside()
+        temporary, handle = self._temporary_file()
         try:
             write_all(handle, content)
             _own(handle, uid, gid)
@@ -269,7 +269,7 @@ class FolderEntry:
 
     def link(self, to: str) -> None:
         """Make a symbolic link to a path; a file or link there is replaced."""
-        temporary, handle = self._beside()
+        temporary, handle = self._temporary_file()
         try:
             os.symlink(to, f"{temporary}.link", dir_fd=self.folder)
             self._take(f"{temporary}.link")
@@ -318,7 +318,7 @@ class FolderEntry:
 
     # --- temporary files ------------------------------------------------------------
 
-    def _beside(self) -> tuple[str, int]:
+    def _temporary_file(self) -> tuple[str, int]:
         """Make a temporary file in the folder; returns its name and descriptor. Its lock ends with this process."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"
