@@ -125,7 +125,7 @@ class ListHistory:
         if self.depth < len(self.path):
             return True
         early = later_marks(self._taken_over.set_by) if self._taken_over is not None else ()
-        marks_left = {setter.source for setter in self._left}
+        marks_left = {setter.source for setter in self._current_origins}
         return not marks_left.isdisjoint((*first_marks(self.now), *early)) or self._first().value == []
 
     @cached_property
@@ -148,7 +148,7 @@ class ListHistory:
         return self.is_left
 
     @cached_property
-    def _left(self) -> set[At]:
+    def _current_origins(self) -> set[At]:
         """The origins of all elements of the list now."""
         return {setter for one in self.now for setter in setters_in_element(one, ())}
 
@@ -167,13 +167,13 @@ class ListHistory:
             for one in element_origins(state.set_by, self.at, len(state.value))
             for setter in setters_in_element(one, ())
         }
-        if those and those <= self._left:
+        if those and those <= self._current_origins:
             return True
         is_step = state is self._taken_over or (state.event is not None and state.event.by in later_marks(self.now))
         if not is_step or first_marks(state.set_by) != first_marks(self.now):
             return bool(rest) and setters_at(state.value, state.set_by, rest, self.at) == self._setters
         if not rest:
-            return self.is_left or last_mark(state.set_by) in {one.source for one in self._left}
+            return self.is_left or last_mark(state.set_by) in {one.source for one in self._current_origins}
         is_there = dig(state.value, rest) is not ABSENT
         return not is_there or self._has(setters_at(state.value, state.set_by, rest, self.at), rest)
 
