@@ -75,7 +75,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
-        then = partial(_then, ledger, by, setting.value, seen)
+        then = partial(_trace_as_read, ledger, by, setting.value, seen)
         plain = setting.value if type(setting.value) in READY else shown(setting.value)
         made = Claim(setting.path, plain, setting.source, origin, verb, why, then)
         own_paths[id(made)] = made, setting.own
@@ -94,7 +94,9 @@ def _may_decide(tree: OwnedMap, path: Path) -> bool:
     return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
-def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
+def _trace_as_read(
+    ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False
+) -> Trace:
     """The trace of an attribute as it was read when *by* set a value; for a deferred value, as it is read now."""
     with ledger.lock:
         then = ledger
@@ -103,7 +105,7 @@ def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path,
         return trace_of(then, path, seen, brief)
 
 
-brief_then = partial(_then, brief=True)
+brief_then = partial(_trace_as_read, brief=True)
 """The brief trace of an attribute as it was when a value was set: `Then` of `causes`."""
 
 
