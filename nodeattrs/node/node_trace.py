@@ -126,7 +126,7 @@ def _with_history(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path], b
     shown_events = {id(event) for one in lists.values() for event in one.events}
     element_paths = {one.slot: one.path for one in lists.values()}
     is_covered = any(len(one.claim.path) < len(trace.path) for one in trace.losers)
-    history = _past(ledger, trace.path, shown_events, element_paths, is_covered)
+    history = _earlier_values(ledger, trace.path, shown_events, element_paths, is_covered)
     return trace._replace(claims=tuple(rows), history=tuple(history))
 
 
@@ -236,7 +236,7 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
-def _past(
+def _earlier_values(
     ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
 ) -> Iterator[EarlierValue]:
     """Yield values that were set before at *path*, above it, and below it (ten paths at most).
