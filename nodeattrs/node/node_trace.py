@@ -57,7 +57,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    removals = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
+    removals = None if brief else lambda at: outwards(at) if at.source in unknown else _places_removed_with(ledger, at)
     walked = walk(folding, path, trees, removals)
     if walked.cover is not None:
         walked = _through_deferred(walked, path)
@@ -330,7 +330,7 @@ def _verb(mark: Mark, path: Path, value: Any) -> Verb:
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
 
 
-def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
+def _places_removed_with(ledger: Ledger, at: At) -> Iterator[At]:
     """Yield the places that would go if the line that set a place were removed, the smallest first.
 
     A map that only this line has stepped into goes with it; a map that another line has made does not.
