@@ -201,7 +201,7 @@ class _Sources:
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
         """The place of the code that a locator stands for, and its calls; None for no code of the repository."""
-        locator, under = _whole(locator)
+        locator, under = _document_locator(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             return self._code(locator.site, locator.calls)
         if isinstance(locator, SavedLocator) and locator.code is not None:
@@ -254,14 +254,14 @@ class _Sources:
 
 def _saved_document(locator: Any) -> SavedDocument | None:
     """The document of the repository that a locator is for; None for any other document."""
-    locator, under = _whole(locator)
+    locator, under = _document_locator(locator)
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
     source = FileVersion(locator.document.file, locator.document.digest)
     return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
 
 
-def _whole(locator: Any) -> tuple[Any, Path]:
+def _document_locator(locator: Any) -> tuple[Any, Path]:
     """The locator of a whole document, and the path in it of the part that *locator* is for."""
     under: Path = ()
     while type(locator) is LocatorBelow:
