@@ -347,7 +347,7 @@ def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
 
 def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     """One line a claim, in as much detail as the width has room for; long values below their claims."""
-    table = [*_few(rows(trace))]
+    table = [*_one_unread_row_each(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
         titles = [printable(row.title if titled else row.title.partition(" / ")[0]) for row in table]
@@ -362,7 +362,7 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     yield from _in_blocks(table, cells, right, screen)
 
 
-def _few(table: Iterable[Row]) -> Iterator[Row]:
+def _one_unread_row_each(table: Iterable[Row]) -> Iterator[Row]:
     """The rows, of those about layers that cannot be read one of each slot or level."""
     named: set[str] = set()
     for row in table:
