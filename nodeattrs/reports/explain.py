@@ -456,12 +456,12 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
 def _earlier(trace: Trace, screen: Screen) -> Iterator[str]:
     yield "  earlier values"
     for past in trace.history[:_MOST_PAST]:
-        yield from _once(past, trace, screen)
+        yield from _earlier_value_lines(past, trace, screen)
     if len(trace.history) > _MOST_PAST:
         yield f"    … and {len(trace.history) - _MOST_PAST} more; --format json has all"
 
 
-def _once(past: EarlierValue, trace: Trace, screen: Screen) -> Iterator[str]:
+def _earlier_value_lines(past: EarlierValue, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":
