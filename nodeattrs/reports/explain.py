@@ -312,10 +312,10 @@ def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):
-        yield from _beside(what, _place(one.origin, False), screen)
+        yield from _side_by_side(what, _place(one.origin, False), screen)
 
 
-def _beside(left: str, right: str, screen: Screen) -> Iterator[str]:
+def _side_by_side(left: str, right: str, screen: Screen) -> Iterator[str]:
     """Two texts on one line, or the right one on lines below where the screen is too narrow."""
     if len(left) + len(right) + 6 <= screen.width or not right:
         yield f"    {left}  {right}".rstrip()
@@ -329,7 +329,7 @@ def _changed(changes: Sequence[LineChange], screen: Screen) -> Iterator[str]:
     yield "  last changed by"
     rows = [[f"{one.file}:{one.line}", one.note or f"{one.commit[:10]}  {one.author}, {one.date}"] for one in changes]
     for place, who in in_columns([[printable(cell) for cell in row] for row in rows]):
-        yield from _beside(place, who, screen)
+        yield from _side_by_side(place, who, screen)
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
@@ -448,7 +448,7 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
             rows.append([value, rank, place])
             value = ""
     for value, rank, place in in_columns(rows, right=(1,)):
-        yield from _beside(f"{value}  {rank}", place, screen)
+        yield from _side_by_side(f"{value}  {rank}", place, screen)
     if len(elements) > _MOST_ELEMENTS:
         yield f"    … and {len(elements) - _MOST_ELEMENTS} more; --format json has all"
 
