@@ -144,7 +144,7 @@ def _of_place(question: Question, place: str) -> Output:
     noted = {(one.path, one.line): one.note for opened in _opened(question) for one in opened.settings(found[0])}
     written = set(noted)
     settings = written if line is None else _at_or_below(text_of(side, found[0]) or (), line, written)
-    near = [] if line is None else [path for path, _ in settings] or _near(written, line)
+    near = [] if line is None else [path for path, _ in settings] or _paths_near(written, line)
     lines = _looked(question, None, near)
     effects = _effects(lines, file, line)
     if near and not (effects and {one for _, one in settings} <= {effect.place.line for effect in effects}):
@@ -178,7 +178,7 @@ def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[P
     }
 
 
-def _near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
+def _paths_near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
     """The paths that a file sets on a line, or on the nearest line above, where the list or text of the line begins."""
     nearest = max((one for _, one in written if one <= line), default=0)
     return [path for path, one in written if one == nearest]
