@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import NotFound
 
 PROGRAM = "nodeattrs"
@@ -106,7 +106,7 @@ def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) ->
     found = next((one for one in known if one.words == tuple(words)), None)
     if found is None:
         names = [" ".join(one.words) for one in known if one.words]
-        raise NotFound(f"there is no command {' '.join(words)}", hint=meant(" ".join(words), names))
+        raise NotFound(f"there is no command {' '.join(words)}", hint=hint_for(" ".join(words), names))
     return man(found, version, _see_also(found, known))
 
 

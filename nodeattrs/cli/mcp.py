@@ -16,7 +16,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, STORE
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import missing_extra
 from nodeattrs.reports.screen import Screen, first_of
 from nodeattrs.reports.values import on_one_line
@@ -89,7 +89,7 @@ def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> s
     known = f"its arguments are {', '.join(parameters)}"
     for name in arguments:
         if name not in parameters:
-            hint = meant(name, parameters)
+            hint = hint_for(name, parameters)
             return f"{tool.__name__} has no argument {name}{f'; {hint}' if hint else ''}\n{known}"
     for name, one in parameters.items():
         if one.default is one.empty and name not in arguments:

@@ -17,7 +17,7 @@ from nodeattrs.cli.interrupts import raise_while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Parser(argparse.ArgumentParser):
 
 def _hint_line(word: str, known: Iterable[Any]) -> str:
     """The hint for an unknown word, on a line of its own; "" where nothing is near."""
-    hint = meant(word, map(str, known))
+    hint = hint_for(word, map(str, known))
     return f"\n  {hint}" if hint else ""
 
 

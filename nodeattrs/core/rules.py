@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Handler, Part, by_field, concat, handler, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import Path, as_path, meant, spell
+from nodeattrs.core.tree import Path, as_path, hint_for, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
 _FIELDS = {"policy", "merge_by", "at"}
@@ -101,7 +101,7 @@ def _rule(key: Any, written: Any, place: str) -> PathRule:
     word = fields.get("policy")
     if word not in WORDS:
         every = f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
-        raise _wrong(key, f"cannot be {word!r}", meant(word, WORDS) or every)
+        raise _wrong(key, f"cannot be {word!r}", hint_for(word, WORDS) or every)
     return PathRule(path, word, "", inside_only, place)
 
 

@@ -189,10 +189,10 @@ def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[s
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
 
-def meant(step: object, known: Iterable[object]) -> str | None:
+def hint_for(step: object, known: Iterable[object]) -> str | None:
     """A hint that names similar words of *known*; None where none is similar.
 
-    >>> meant("prot", ["port", "host"])
+    >>> hint_for("prot", ["port", "host"])
     'did you mean port?'
     """
     close = near(step, known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def named(name: str) -> Dialect:
         known = _member("every")()
         found = known.get(name)
         if found is None:
-            hint = meant(name, known) or f"known are {', '.join(known)}"
+            hint = hint_for(name, known) or f"known are {', '.join(known)}"
             raise BadArgument(f"there is no dialect {name!r}", hint=hint)
     return found

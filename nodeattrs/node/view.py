@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from nodeattrs.core.borders import checked_args
 from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
-from nodeattrs.core.tree import ABSENT, Path, meant, spell
+from nodeattrs.core.tree import ABSENT, Path, hint_for, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
     entry_at,
@@ -236,7 +236,7 @@ class ReadCache(dict[Any, Any]):
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        hint = meant(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
+        hint = hint_for(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)

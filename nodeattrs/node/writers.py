@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, hint_for, spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute
 from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
 from nodeattrs.node.lists import Elements, in_order
@@ -336,7 +336,7 @@ class Writer(_Handle):
         return NoSuchAttribute(
             f"no attribute {spell(path)} in {self._tree.component.name}",
             path=path,
-            hint=meant(steps[-1], known) if steps else None,
+            hint=hint_for(steps[-1], known) if steps else None,
         )
 
 

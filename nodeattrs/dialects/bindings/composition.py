@@ -27,7 +27,7 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.looks import Looks
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.bindings.codes import (
     BAD_PATH,
     CLASSIFIER_FAILED,
@@ -373,7 +373,7 @@ class Composition:
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
-                hint = meant(name, files) or "?optional allows that it is not there"
+                hint = hint_for(name, files) or "?optional allows that it is not there"
                 self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
                 yield BindingSet.unknown(name, Origin("bindings", reference), FAULTY[0])
                 continue

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Cause, LocatorBelow, Origin
-from nodeattrs.core.tree import meant, near
+from nodeattrs.core.tree import hint_for, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.bindings.codes import (
@@ -469,7 +469,7 @@ class _DeclarationTable:
         if not name or self._looked_at > _MANY:
             return None
         known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
-        return meant(name, known)
+        return hint_for(name, known)
 
     # --- items -----------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, is_word, meant
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, hint_for, is_word
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
@@ -195,7 +195,7 @@ class LoadedTree:
             searched = ", ".join(self.shown(str(one)) for one in self._environments)
             raise EnvironmentNotFound(f"there is no hiera.yaml, and {searched} has no folder of an environment",
                                       hint="name a hiera.yaml, or a folder with one: --hiera PLACE")  # fmt: skip
-        hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
+        hint = hint_for(environment, names) or f"there are: {', '.join(names) or 'none'}"
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
     def environments(self) -> list[str]:

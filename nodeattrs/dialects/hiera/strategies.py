@@ -42,7 +42,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.sensitive import MarkedSecret
-from nodeattrs.core.tree import ABSENT, copied, meant, near, strict_key
+from nodeattrs.core.tree import ABSENT, copied, hint_for, near, strict_key
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.codes import (
     BAD_OPTION,
@@ -645,7 +645,7 @@ def _checked(name: str, options: Mapping[Any, Any]) -> dict[str, Any]:
     known = DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
     for key, value in options.items():
         if key not in known:
-            hint = meant(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
+            hint = hint_for(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
             raise BadLookup(f"the strategy {name} knows no option {key!r}", kind=BAD_OPTION, hint=hint)
         if type(value) not in known[key]:
             kind = "a text" if known[key] is _TEXT_OPTION else "true or false"

@@ -19,7 +19,7 @@ from typing import Any
 
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, revealed, withheld
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.values import ruby_notation
@@ -165,7 +165,7 @@ class _Reader:
             raise BadLookup(
                 f"the type {name} is not known here",
                 kind=UNKNOWN_TYPE,
-                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
+                hint=hint_for(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
             holds = maker(arguments)

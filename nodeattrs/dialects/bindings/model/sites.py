@@ -18,7 +18,7 @@ from typing import Any
 
 from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.bindings.codes import (
     BAD_LAYER,
     BAD_URI,
@@ -324,7 +324,7 @@ def _parse_reference(text: Any, schemes: Iterable[str] | None) -> tuple[str, str
 
 def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError:
     """The error for a reference to a scheme without a provider. known: the schemes that have one"""
-    hint = meant(scheme, known) or f"known are {', '.join(known)}"
+    hint = hint_for(scheme, known) or f"known are {', '.join(known)}"
     return BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
 
 

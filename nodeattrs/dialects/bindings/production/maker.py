@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any, Self, TypeVar
 
 from nodeattrs.core.borders import checked_args
-from nodeattrs.core.tree import ABSENT, meant
+from nodeattrs.core.tree import ABSENT, hint_for
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_CLASS,
     ARGUMENTS,
@@ -193,7 +193,7 @@ class ValueMaker(Bound):
         if known is None:
             raise BindingError(
                 UNKNOWN_CLASS, f"no class is called {of}",
-                hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
+                hint=hint_for(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
         if is_abstract(known):
             raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: it has no instances", hint=CONCRETE)
@@ -490,7 +490,7 @@ class ValueMaker(Bound):
         """The function of an option. raises: BindingError ("bad-option"), for an unknown name"""
         found = called(given, self)
         if found is None:
-            hint = meant(given, self.functions) or "pass functions={...}"
+            hint = hint_for(given, self.functions) or "pass functions={...}"
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 

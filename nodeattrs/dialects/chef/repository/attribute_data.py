@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.looks import TREE
-from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, dig, hint_for, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DocumentError, TooDeep
 from nodeattrs.formats import documents
 from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
@@ -119,7 +119,7 @@ class _ConditionReader:
         if word in FACT_WORDS:
             return FACT_WORDS[word](self, value, at, fact)
         inside = f"the words are {', '.join(FACT_WORDS)}; of a fact inside it write {spell((*fact, word))}: ..."
-        self.fields.wrong(at, f"no condition is called {word}", meant(word, FACT_WORDS) or inside)
+        self.fields.wrong(at, f"no condition is called {word}", hint_for(word, FACT_WORDS) or inside)
         return _never
 
 
@@ -280,7 +280,7 @@ def _is_ours(tree: Any) -> bool:
     """
     known = (*WORDS, _WHEN, _BLOCKS)
     words = (str(key).removesuffix("_attributes") for key in tree) if isinstance(tree, dict) else ()
-    return tree is None or any(word in known or meant(word, known) for word in words)
+    return tree is None or any(word in known or hint_for(word, known) for word in words)
 
 
 def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When, ...], at: Path) -> Block:
@@ -301,7 +301,7 @@ def _hint(key: Any, nested: bool) -> str:
         return f"write {word}"
     if str(key).endswith("_full"):
         return "a full assignment is a program's: write it in Python"
-    return meant(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
+    return hint_for(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
 
 
 def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> BlockLevel:
