@@ -262,10 +262,10 @@ def overlap(one: Path, other: Path) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-def under(path: Path, value: Any) -> Any:
+def tree_with(path: Path, value: Any) -> Any:
     """A new tree of maps that has only *value*, at *path*; *value* itself for the empty path.
 
-    >>> under(("a", "b"), 1)
+    >>> tree_with(("a", "b"), 1)
     {'a': {'b': 1}}
     """
     for step in reversed(path):

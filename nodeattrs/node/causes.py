@@ -23,7 +23,7 @@ from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Loca
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
@@ -239,7 +239,7 @@ class CauseFinder:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """The merged value at the known steps of a path, as a tree from the root."""
         known = _known(path)
-        return under(known, self._ledger.plain_copy(self._ledger.part_at(PLAN, known), False))
+        return tree_with(known, self._ledger.plain_copy(self._ledger.part_at(PLAN, known), False))
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
         found = self._read(path)

@@ -20,7 +20,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
 from nodeattrs.core.trace import EarlierValue, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
 from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
@@ -313,7 +313,7 @@ def _event(
 
 def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:
     """The rule in words that kept a value out at *path*; "" where the node has no such rule any more."""
-    part = Part(under(path, value), ())
+    part = Part(tree_with(path, value), ())
     place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, part, part), None)
     return rule_in_words(*place.rule) if place is not None and place.verdict is KEEP else ""
 

@@ -20,7 +20,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, tree_with
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
@@ -328,10 +328,10 @@ def _joined(chart: _Chart, disputed: Collection[str]) -> _Chart:
         if one.is_unknown:
             unknown.append(one.unread(path))
         elif isinstance(table := dig(found.value, one.source), dict):
-            imported = _not_in(under(one.target, table), found.value)
+            imported = _not_in(tree_with(one.target, table), found.value)
             layers.append(Layer(imported, _MergedValuesLocator(found, one.source, one.target), "imported values"))
     below = [(*one.path, GLOBAL, key) for one in charts if one.path for key in disputed]
-    handed = [under(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
+    handed = [tree_with(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
     kept = [_nulls(found.value), *handed]
     joined = fold([*reversed(layers), own, *(Layer(one, _MergedValuesLocator(found)) for one in kept)], ACROSS)
     layer = Layer(joined.value, _MergedValuesLocator(joined), own.title)

@@ -18,7 +18,7 @@ from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, dig, spell, under
+from nodeattrs.core.tree import ABSENT, dig, spell, tree_with
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -328,7 +328,7 @@ def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str
     kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
         kept["lint"] = _without(void, kept["lint"])
-    return Layer(under(target, kept), MovedLocator(base.origin, target, source), base.title)
+    return Layer(tree_with(target, kept), MovedLocator(base.origin, target, source), base.title)
 
 
 def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:
