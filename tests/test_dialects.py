@@ -18,7 +18,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.contract.dialect import Dialect
-from nodeattrs.dialects import BUILT_IN, every, foreign, named
+from nodeattrs.dialects import BUILT_IN, all_dialects, foreign, named
 from nodeattrs.errors import BadArgument
 from tests.test_lsp import Editor
 from tests.test_lsp import asked as edited
@@ -387,7 +387,7 @@ class TestTheRegistry:
     def test_built_in_dialects_are_found_without_entry_points(self) -> None:
         for one in BUILT_IN:
             assert named(one.name) is one
-        assert [*every()][: len(BUILT_IN)] == [one.name for one in BUILT_IN]
+        assert [*all_dialects()][: len(BUILT_IN)] == [one.name for one in BUILT_IN]
 
     def test_an_unknown_name_gets_the_nearest_one(self) -> None:
         with pytest.raises(BadArgument, match="there is no dialect 'heira'") as raised:

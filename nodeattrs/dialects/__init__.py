@@ -14,11 +14,11 @@ from nodeattrs.errors import BadArgument
 if TYPE_CHECKING:
     from nodeattrs.contract.dialect import Dialect
     from nodeattrs.dialects.built_in import BUILT_IN
-    from nodeattrs.dialects.registry import Foreign, every, foreign
+    from nodeattrs.dialects.registry import Foreign, all_dialects, foreign
 
-__all__ = ["BUILT_IN", "Foreign", "every", "foreign", "named"]
+__all__ = ["BUILT_IN", "Foreign", "all_dialects", "foreign", "named"]
 
-_HOMES = {"BUILT_IN": "built_in", "Foreign": "registry", "every": "registry", "foreign": "registry"}
+_HOMES = {"BUILT_IN": "built_in", "Foreign": "registry", "all_dialects": "registry", "foreign": "registry"}
 
 _member = __getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones
 
@@ -30,7 +30,7 @@ def named(name: str) -> Dialect:
     """
     found: Dialect | None = next((one for one in _member("BUILT_IN") if one.name == name), None)
     if found is None:
-        known = _member("every")()
+        known = _member("all_dialects")()
         found = known.get(name)
         if found is None:
             hint = hint_for(name, known) or f"known are {', '.join(known)}"

@@ -69,6 +69,6 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.value
 
 
-def every() -> Mapping[str, Dialect]:
+def all_dialects() -> Mapping[str, Dialect]:
     """Name -> dialect, the built-in ones first."""
     return {one.name: one for one in (*BUILT_IN, *foreign().dialects)}

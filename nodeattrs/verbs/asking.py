@@ -19,7 +19,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, hint_for, parse
 from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import BadArgument, BadUsage, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
@@ -100,7 +100,7 @@ class Subjects:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._dialects = [named(name) for name in question.dialects] or every().values()
+        self._dialects = [named(name) for name in question.dialects] or all_dialects().values()
         self._opened: dict[str, Opened] = {}
         self._notes: list[str] = []
         self.unlisted: dict[str, NodeattrsError] = {}

@@ -28,7 +28,7 @@ from nodeattrs.contract.sharing import compute_samples
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.because import CauseSearch
 from nodeattrs.verbs.comparing import (
@@ -334,7 +334,7 @@ def _counts(found: Impact, side: Side, file: str) -> bool:
 
 def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -> list[str]:
     """The dialects that are there on one of the sides. raises: NotFound, BadArgument"""
-    wanted = [named(name) for name in names] or every().values()
+    wanted = [named(name) for name in names] or all_dialects().values()
     found = [
         one.name
         for one in wanted

@@ -27,7 +27,7 @@ from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import leaves, spell
 from nodeattrs.core.unread import unread_in, unresolved
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
 from nodeattrs.verbs.blocks import lines_below, lines_outwards
@@ -214,7 +214,7 @@ class FolderLines:
         self._root, self._request, self._most, self._only, self._fixed_side = root, request, most, only, side
         self._near, self._sharing = near, sharing
         self._files: dict[str, str | None] = {}
-        self._dialects = [named(name) for name in dialects] or every().values()
+        self._dialects = [named(name) for name in dialects] or all_dialects().values()
         self._lock = RLock()
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _SubjectAnswer] = {}

@@ -15,7 +15,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unread import Unread, sentences
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
@@ -249,7 +249,7 @@ def other_lines(question: Question, path: Path) -> OtherLines:
 
 
 def _opened(question: Question) -> Iterator[Opened]:
-    for dialect in [named(name) for name in question.dialects] or every().values():
+    for dialect in [named(name) for name in question.dialects] or all_dialects().values():
         opened = dialect.open(question.side, question.request)
         if opened.is_there:
             yield opened
