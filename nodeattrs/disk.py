@@ -84,8 +84,8 @@ def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bo
 
     steps:  names of folders, the outermost first; (): the root
     make:   whether folders that are missing are created
-    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LinkLeadsOut, for a link that leads out;
-            OSError
+    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LinkLeadsOut, for a link that leads
+            out; OSError
     """
     walk = _Walk(os.fspath(root))
     try:

@@ -1,6 +1,6 @@
 """The dialects, each in a folder of its own; the built-in ones, and the registry of those of installed packages.
 
-`named` finds a dialect by its name, and `every` gives all of them.
+`named` finds a dialect by its name, and `all_dialects` gives all of them.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class ComponentTree:
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
         is_step: True: the line of code goes on to set a path below; see `Marks.number_here`
-        raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
+        raises:  NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
             place = self.place(path)

@@ -159,7 +159,7 @@ class Intake:
 
         guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None sets none
         settled: True: the facts are JSON data of at most 499 levels that never changes, so they are not copied
-        replace:    True: the facts replace all automatic attributes; False: they are deep merged over them
+        replace: True: the facts replace all automatic attributes; False: they are deep merged over them
         raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:

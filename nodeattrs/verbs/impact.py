@@ -281,8 +281,8 @@ class ImpactOptions:
     sample:   the limit on the subjects of each dialect; None: all subjects
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function that passes the results of all subjects to another one, as `contract.caller.PassOutcomes`. It may
-              show progress, and stop early
+    through:  a function that passes the results of all subjects to another one, as `contract.caller.PassOutcomes`. It
+              may show progress, and stop early
     """
 
     private: Path

@@ -1,8 +1,8 @@
 """The variables of one host: merged values, and traces that name the line behind each value.
 
 A plan is a `Layer`, or a `Fold` of plans, the weakest first. Values are merged without origins; a trace merges the same
-plans again with origins. An unknown layer with a `UnknownLayerOrigin` origin makes only the variables that it may set unknown. The
-module reads no files.
+plans again with origins. An unknown layer whose origin is an `UnknownLayerOrigin` makes only the variables unknown that
+it may set. The module reads no files.
 """
 
 from __future__ import annotations

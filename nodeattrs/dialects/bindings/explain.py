@@ -200,7 +200,7 @@ class Explanation:
 
     @property
     def set_by(self) -> tuple[ElementOrigin, ...]:
-        """A `ElementOrigin` for each element or name of a collection, then for each fragment without effect.
+        """An `ElementOrigin` for each element or name of a collection, then for each fragment without effect.
 
         For `/classes` they are the includes and excludes. () for any other value.
         """

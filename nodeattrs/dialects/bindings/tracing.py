@@ -104,10 +104,10 @@ class Account:
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
     gives the trace of a path. For the whole value, the claims of the inner account come after the winner's claim. For a
-    path inside of the value, they stand in its place. `set_by` yields a `ElementOrigin` for each element of a collection.
-    `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and `rank_of` gives
-    the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to
-    titles.
+    path inside of the value, they stand in its place. `set_by` yields an `ElementOrigin` for each element of a
+    collection. `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and
+    `rank_of` gives the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all
+    numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
@@ -166,7 +166,7 @@ class Account:
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
     def set_by(self, value: Any) -> Iterator[ElementOrigin]:
-        """Yield a `ElementOrigin` for each element of the list, or entry of the map, that a multibind makes.
+        """Yield an `ElementOrigin` for each element of the list, or entry of the map, that a multibind makes.
 
         Then comes one for each fragment that gives nothing to the value. Nothing if `is_collection` is False.
         value: the whole injected value

@@ -1,8 +1,8 @@
 """Find the lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-A later value of a key in the same map replaces the value before; `EarlierValueStep` names such a value. Only explanations and
-warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the line is the line of
-the value itself.
+A later value of a key in the same map replaces the value before; `EarlierValueStep` names such a value. Only
+explanations and warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the
+line is the line of the value itself.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class YamlLocator:
     def earlier(self, path: Path) -> list[tuple[EarlierValueStep, Any]]:
         """The earlier values of keys on the way to *path* that the text writes twice; [] for none.
 
-        Each is (EarlierValueStep, value), in the order of the text. The EarlierValueStep can be the first step of a path for `at`.
+        Each is (EarlierValueStep, value), in the order of the text. The EarlierValueStep can be the first step of a
+        path for `at`.
         """
         found: list[tuple[EarlierValueStep, Any]] = []
         mark = self._root

@@ -144,9 +144,9 @@ class Row(NamedTuple):
 
 
 def merged_parts_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
-    """Yield (joining, the result before its first step) for each part that was merged, in order.
+    """Yield (merged part, the result before its first step) for each part that was merged, in order.
 
-    A joining without steps is left out, such as a patch without operations. Results are computed again. Use
+    A part without steps is left out, such as a patch without operations. Results are computed again. Use
     each result before the next one is computed, since its maps change then.
     rows: foldings, each with the merged_parts of its parts
     cost: grows with the size of the parts

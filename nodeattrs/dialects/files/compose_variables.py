@@ -113,7 +113,7 @@ class Variables:
         return FilledText("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
 
     def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> FilledText:
-        """The `FilledText` for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
+        """The text for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
         one = self.known.get(name, FilledText("", unset=(name,)))
         is_set = name in self.known and not (sign.startswith(":") and one.text == "")
         if sign.endswith("?") and not is_set:
@@ -200,8 +200,9 @@ class FilledLocator(NamedTuple):
 
 
 def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
-    """A copy of a layer with the variables of its texts filled in, and a `FilledLocator` as its locator. Keys stay as they are
-    written. A layer without a map is returned unchanged.
+    """A copy of a layer with the variables of its texts filled in, and a `FilledLocator` as its locator.
+
+    Keys stay as they are written. A layer without a map is returned unchanged.
 
     of_project: counts for keys alone in maps and build arguments: Docker Compose fills these in after the merge
     raises:     DocumentError, at the line of a `${` without a name, and for texts that grow too large

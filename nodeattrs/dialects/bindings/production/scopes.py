@@ -1,8 +1,8 @@
 """Context managers that a scope enters and leaves, and products that must be awaited.
 
-An asynchronous injection is tried several times. A try that needs an asynchronous product ends with `PendingProduct`, and the
-product is awaited. The next try takes this product, and the other products of earlier tries, from a `Replay`. The
-module knows no bindings.
+An asynchronous injection is tried several times. A try that needs an asynchronous product ends with `PendingProduct`,
+and the product is awaited. The next try takes this product, and the other products of earlier tries, from a `Replay`.
+The module knows no bindings.
 """
 
 from __future__ import annotations
