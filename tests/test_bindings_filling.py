@@ -229,7 +229,7 @@ class TestMissing:
         assert "it is a variable, bound at " in self.told(lambda: Injector([[one]]).inject("must_be_set"))
         assert "/var" not in self.told(lambda: Injector([[one]]).inject("must_be"))
 
-    def test_so_does_one_that_is_bound_under_a_name(self):
+    def test_a_missing_type_names_the_binding_under_a_name(self):
         """
         For whom asks by the type alone.
         """

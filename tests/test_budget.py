@@ -201,7 +201,7 @@ class TestPaths:
         with pytest.raises(BadArgument):
             path_of(text)
 
-    def test_so_it_is_for_a_key_of_hiera(self, tmp_path):
+    def test_a_hiera_key_with_too_many_digits_cannot_be_split(self, tmp_path):
         """Whose digits are counted, too."""
         with pytest.raises(NodeattrsError, match="cannot be split"):
             lookup(tmp_path, {"data/common.yaml": "k: [1]\n"}, "k." + "9" * 5000)
@@ -511,7 +511,7 @@ class TestCloudInit:
             merge([archive])
         assert "too-large" == caught.value.kind
 
-    def test_so_many_parts_are_too_many(self):
+    def test_merging_too_many_parts_of_user_data_is_refused(self):
         """Each is some work."""
         with pytest.raises(CloudConfigError, match="steps"):
             merge(["#cloud-config-archive\n" + "- a\n" * 30_000])

@@ -178,7 +178,7 @@ class TestInARepository:
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
         assert repo.data_bag_item("app", "plain") == {"id": "plain", "a": 1}
 
-    def test_so_does_a_call(self, tmp_path, monkeypatch):
+    def test_data_bag_item_decrypts_with_a_given_secret_or_secret_file(self, tmp_path, monkeypatch):
         """A file, from where it is called, or the secret itself."""
         repo = repository(tmp_path, FILES)
         assert PLAIN == clear(repo.data_bag_item("app", "db", SECRET))
@@ -187,7 +187,7 @@ class TestInARepository:
         repo.options = RepositoryOptions(secret_file="secret")
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
 
-    def test_without_one_it_is_an_error(self, tmp_path):
+    def test_an_encrypted_item_without_a_secret_is_an_error(self, tmp_path):
         """That says how to name it; a check needs none."""
         repo = repository(tmp_path, FILES)
         with pytest.raises(CannotDecrypt, match=r"item db of data bag app is encrypted\n.*--secret-file"):

@@ -214,7 +214,7 @@ class TestWhatIsNotRun:
         assert 5 == main(["explain", "web1", "app.deep", *words, "--store", str(tmp_path / "s.db")])
         assert "cookbooks/app/attributes/more.rb:2 (attribute file app::more)" in capsys.readouterr().out
 
-    def test_so_is_one_of_a_cookbook_that_is_not_in_use(self, tmp_path, capsys):
+    def test_an_attribute_file_of_an_unused_cookbook_is_named_as_not_run(self, tmp_path, capsys):
         """Who sets it, and why not here."""
         files = {**RUBY_COOKBOOK, "cookbooks/b/recipes/default.py": "", "facts.json": FACTS}
         repository(tmp_path / "r", files)

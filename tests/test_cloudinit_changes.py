@@ -43,7 +43,9 @@ class TestChanges:
             ("a: 1", "b: ~", "dict(recurse,allow_delete)", [("set", "b", ABSENT, None)]),
         ],
     )
-    def test_each_action(self, before: str, after: str, how: str, changes: list[Any]):
+    def test_changes_of_the_second_part_have_each_kind_of_action(
+        self, before: str, after: str, how: str, changes: list[Any]
+    ):
         """Of two parts the second; what it said in vain is dropped."""
         *_, last = merge([config(before), config(after, how)]).changes()
 

@@ -74,7 +74,7 @@ class TestMerge:
         assert config is not None
         assert config["runcmd"] == ["one", "three"]
 
-    def test_what_if(self, run: Run):
+    def test_option_how_gives_every_part_a_definition(self, run: Run):
         """A definition for every part, without editing a file."""
         _, out, err = run("merge", "base.yaml", "careless.yaml", "--how", "append")
 
@@ -145,7 +145,7 @@ class TestExplain:
         assert 'runcmd.1 = "two"' in out
         assert "web.yaml:4" in out
 
-    def test_as_data(self, run: Run):
+    def test_cloud_config_explain_as_json_has_parts_traces_and_steps(self, run: Run):
         """Parts, traces and steps."""
         _, out, _ = run("explain", "base.yaml", "web.yaml", "--path", "runcmd", "--steps", "--format", "json")
         data = json.loads(out)
@@ -205,7 +205,7 @@ class TestCheck:
         """For CI and pre-commit."""
         assert run("check", "base.yaml", "careless.yaml", "--ignore", "default-replaces")[0] == 0
 
-    def test_as_data(self, run: Run):
+    def test_cloud_config_check_as_json_names_the_findings(self, run: Run):
         """With the names."""
         data = json.loads(run("check", "base.yaml", "careless.yaml", "broken.yaml", "--format", "json")[1])
 

@@ -191,7 +191,9 @@ class TestWhatOnlyDataKnow:
         assert ("".join(f"{one}\n" for one in offered), "") == tuple(capsys.readouterr())
         assert not (shop / "ran").exists()
 
-    def test_bash_asks(self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]):
+    def test_the_bash_script_asks_nodeattrs_complete(
+        self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]
+    ):
         capsys.readouterr()
 
         assert {"web1", "web2"} == completed("explain", "web")

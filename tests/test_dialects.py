@@ -366,7 +366,7 @@ class TestABrokenPackage:
             (_NAMED_HIERA, "odd = odd:Slash\n", "is no Dialect with a name of small letters, digits and dashes"),
         ],
     )
-    def test_it_is_named_and_skipped(
+    def test_a_broken_dialect_package_is_named_and_skipped(
         self, text: str, points: str, expected: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.syspath_prepend(str(broken(tmp_path / "odd", text, points)))

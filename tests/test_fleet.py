@@ -62,13 +62,13 @@ def judged(fleet, outcomes):
 
 
 class TestWhoDoesTheWork:
-    def test_this_process(self, fleet):
+    def test_with_one_job_this_process_runs_all_nodes(self, fleet):
         judged(fleet, resolve(fleet, NAMES, jobs=1))
 
-    def test_several_processes(self, fleet):
+    def test_several_jobs_run_nodes_in_several_processes(self, fleet):
         judged(fleet, resolve(fleet, NAMES, jobs=2))
 
-    def test_any_executor(self, fleet):
+    def test_nodes_run_on_any_executor_of_concurrent_futures(self, fleet):
         with ThreadPoolExecutor(3) as executor:
             judged(fleet, resolve(fleet, NAMES, executor=executor))
             assert 4 == executor.submit(lambda: 4).result()
@@ -118,7 +118,7 @@ class TestWhoDoesTheWork:
         assert (1, processors()) == (jobs_for(few), jobs_for(few + 1))
 
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_in_order(self, fleet, jobs):
+    def test_outcomes_of_workers_come_in_the_order_of_the_nodes(self, fleet, jobs):
         """
         However long each takes.
         """
@@ -456,7 +456,7 @@ class TestGoingOn:
         assert NAMES[5:] == still_to_do(open_store(fleet.store), NAMES, began)
         assert NAMES == still_to_do(open_store(fleet.store), NAMES, datetime.now(UTC))
 
-    def test_only_runs_count(self, fleet):
+    def test_resuming_a_fleet_counts_runs_and_no_other_revisions(self, fleet):
         """
         Who sets an attribute of a node has not run it, and does not hide that it ran.
         """
@@ -599,7 +599,7 @@ class TestRunAll:
         if form == "text":
             assert said[0].out.index("web10 in _default") < said[0].out.index("web2 in _default")
 
-    def test_it_saves_and_tells_changes(self, fleet, capsys):
+    def test_run_of_all_nodes_saves_and_reports_changes(self, fleet, capsys):
         """
         As one process does: the second run is compared with the first.
         """

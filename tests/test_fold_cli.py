@@ -73,7 +73,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 class TestTheSameInPython:
     """`nodeattrs.fold` of files gives what the command prints for them."""
 
-    def test_without_a_policy(self, call: Call):
+    def test_fold_in_python_without_a_policy_gives_the_value_of_the_command(self, call: Call):
         layers = [read_layer("base.yaml"), read_layer("prod.yaml")]
 
         assert fold(layers).value == call("base.yaml prod.yaml").tree
@@ -196,7 +196,7 @@ class TestFiles:
 
 
 class TestSet:
-    def test_it_is_the_last_layer(self, call: Call):
+    def test_option_set_is_the_last_layer_of_a_fold(self, call: Call):
         assert 8080 == call("base.yaml prod.yaml --set http.port=8080").tree["http"]["port"]
 
     @pytest.mark.parametrize(
@@ -349,7 +349,7 @@ class TestSecrets:
 class TestNamed:
     SETTINGS = '[fold.site]\nfiles = ["base.yaml", "prod.yaml"]\npolicy = "inside"\n'
 
-    def test_it_is_that_of_the_settings(self, call: Call):
+    def test_a_named_fold_is_that_of_the_settings(self, call: Call):
         Path("nodeattrs.toml").write_text(self.SETTINGS)
 
         assert ["a", "b"] == call("--name site").tree["http"]["hosts"]

@@ -31,7 +31,7 @@ ONE = "version: 5\nhierarchy:\n- name: one\n  path: "
 
 
 class TestTheAnswer:
-    def test_it_belongs_to_the_caller(self, site: Site):
+    def test_a_looked_up_value_belongs_to_the_caller(self, site: Site):
         """
         Changing it changes no later answer, merged or not.
         """

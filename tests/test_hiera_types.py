@@ -113,7 +113,7 @@ def test_a_type_that_we_do_not_know_is_told():
         ([1], "Array", [1]), ([["a", 1]], "Hash", {"a": 1}), (["a", 1], "Hash", {"a": 1}), ({"a": 1}, "Hash", {"a": 1}),
     ],
 )  # fmt: skip
-def test_a_conversion(value, to, result):
+def test_conversions_give_value_and_type(value, to, result):
     """Value and type."""
     assert spelled(result) == spelled(convert(value, to))
 

@@ -401,7 +401,7 @@ class TestWhatChanges:
 
 
 class TestDialects:
-    def test_plain_named(self, compare):
+    def test_impact_of_a_change_of_a_named_fold(self, compare):
         before = {
             "nodeattrs.toml": '[fold.web]\nfiles = ["a.yaml", "b.yaml"]\n',
             "a.yaml": "x: 1\ny: 1\n",
@@ -445,7 +445,7 @@ class TestDialects:
             "web: runcmd ['a'] -> ['b'] because of base.yaml:2",
         ]
 
-    def test_bindings(self, compare):
+    def test_impact_of_a_change_of_bindings(self, compare):
         files = {
             path.relative_to(EXAMPLE / "bindings").as_posix(): path.read_text()
             for path in (EXAMPLE / "bindings").rglob("*")
@@ -488,7 +488,7 @@ class TestDialects:
             "w2: port 1 -> 2 because of group_vars/all.yml:1",
         ]
 
-    def test_compiled_catalogs(self, compare):
+    def test_impact_of_a_change_of_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
             row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}
             return json.dumps({"name": "a", "resources": [row], "edges": []}, indent=1)
@@ -832,7 +832,7 @@ class TestOnTheCommandLine:
             (["--set", "deep.er=[1]"], "+ 4 nodes: deep.er"),
         ],
     )
-    def test_what_if(self, words, expected, capsys):
+    def test_what_if_prints_groups_of_changed_nodes(self, words, expected, capsys):
         """
         On c the override wins over a normal attribute.
         """

@@ -47,7 +47,7 @@ def kiln(tmp_path):
 
 
 class TestInject:
-    def test_it_answers_for_the_node_that_runs(self, kiln):
+    def test_inject_uses_the_facts_of_the_running_node(self, kiln):
         """
         Its facts are the state: the door is bound for ovens only.
         """
@@ -242,7 +242,7 @@ class TestKeptNodes:
         assert node["nodes"] == ["Node[db1]", "Node[web1]"]
         assert node["kiln"] == {"user": "app", "host": "db1.example"}
 
-    def test_they_and_hiera_are_layers(self, kiln):
+    def test_saved_nodes_and_hiera_are_layers_of_bindings(self, kiln):
         """
         Each key of the tree under its own name, with its line; each node as a hash.
         """

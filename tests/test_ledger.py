@@ -261,7 +261,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_scenario(scenario):
+def test_random_writes_leave_a_consistent_ledger(scenario):
     """Nothing is wrong."""
     assert scenario() == []
 
@@ -357,7 +357,7 @@ class TestCheck:
             lambda node: ledger_of(node).history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
         ],
     )
-    def test_it_notices(self, full, harm):
+    def test_the_check_of_a_ledger_notices_each_contradiction(self, full, harm):
         """One contradiction at a time."""
         harm(full)
 

@@ -79,7 +79,7 @@ class TestTruthTable:
         assert exact(expected(True, *kinds)) == exact(read(INSIDE, *kinds))
 
     @pytest.mark.parametrize("kinds", EVERY, ids=" | ".join)
-    def test_across_groups(self, kinds):
+    def test_truth_table_of_three_layers_across_groups(self, kinds):
         """
         Maps meet, anything else is replaced.
         """

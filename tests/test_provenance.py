@@ -99,7 +99,7 @@ def said(tmp_path):
 
 
 class TestTheClaim:
-    def test_it_names_slot_cookbook_file_and_line(self, said):
+    def test_a_claim_names_slot_cookbook_file_and_line(self, said):
         """The file relative to the repository, the line counted from one."""
         said.run(
             "recipe", "apache2::default", "pass\n\nnode.default['apache']['port'] = 80  #: port\n", "cookbooks/a.py"
@@ -136,7 +136,7 @@ class TestTheClaim:
             ("facts", "automatic", 15),
         ],
     )
-    def test_every_slot(self, said, source, component, slot):
+    def test_claims_of_all_fifteen_slots_name_their_setters(self, said, source, component, slot):
         """All fifteen, with who speaks in them."""
         said.run(source, "x", f"node.{component}['a']['b'] = 'said'  #: said")
         claim = said.node.trace("a.b").winner.claim
@@ -531,7 +531,7 @@ class TestThePast:
             "node.force_default_full('a', {'other': 1})",
         ],
     )
-    def test_every_erasure(self, said, line):
+    def test_the_history_of_a_slot_has_every_erasure(self, said, line):
         """What was there, who had said it, and the line that took it away."""
         said.run("attribute file", "x", "node.default['a']['b'] = 1  #: b")
         said.run("recipe", "y", f"pass\n{line}  #: gone")
@@ -1034,7 +1034,7 @@ class TestListsThatSeveralWorkedOn:
         assert [one.origin.place for one in found.first] == ["base.json:1", "w.json:2"]
         assert [one.origin.place for one in found.later] == [said.at["push"]]
 
-    def test_it_outlives_the_run(self, listed):
+    def test_origins_of_a_grown_list_outlive_the_run(self, listed):
         """In a snapshot, and in normal attributes that the next run takes over."""
         there = self.continued(listed, ("l",))
         again = Node.restore(json.loads(json.dumps(listed.node.snapshot())))
@@ -1358,7 +1358,7 @@ class TestAskingAnything:
 
 
 class TestDebugValue:
-    def test_it_lists_the_ten_components_weakest_first(self, said):
+    def test_debug_value_lists_ten_components_weakest_first(self, said):
         """With "not_present" where one says nothing; null is a value."""
         said.run("recipe", "x", "node.default['a']['b'] = 1\nnode.force_override['a']['b'] = None")
 

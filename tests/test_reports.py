@@ -229,7 +229,7 @@ class TestWayTo:
         ],
         ids=str,
     )
-    def test_hints(self, tree: Any, path: tuple[Any, ...], hint: str | None):
+    def test_hints_for_a_path_can_be_pasted(self, tree: Any, path: tuple[Any, ...], hint: str | None):
         """
         What may have been meant, spelled so that it can be pasted.
         """

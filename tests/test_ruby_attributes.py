@@ -156,7 +156,7 @@ class TestWordsOfChef:
 
         assert (dict.fromkeys(names, 1), []) == (run.node["a"].to_dict(), run.warnings)
 
-    def test_they_give_what_chef_gives(self, tmp_path):
+    def test_words_of_attribute_files_give_the_values_of_chef(self, tmp_path):
         """The values of Chef Infra 19."""
         values = {
             "Chef::JSONCompat.parse('{\"a\": 1}')": {"a": 1},
@@ -514,7 +514,7 @@ class TestWhoRunsIt:
         with pytest.raises(RecipeFailed, match="has ended"):
             first["a"]
 
-    def test_it_ends_with_the_repository(self, tmp_path):
+    def test_the_ruby_process_ends_with_the_repository(self, tmp_path):
         """No process is left behind."""
         run = of_text(tmp_path, "default['ruby'] = Process.ppid\n")
         ruby = run.node["ruby"]

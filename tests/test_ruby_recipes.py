@@ -190,7 +190,7 @@ class TestResources:
 
         assert ["/x", 81, 162, "A", 7, "[:make]"] == run.node["v"].to_list()
 
-    def test_they_are_found_and_edited(self, tmp_path):
+    def test_ruby_recipes_find_and_edit_resources(self, tmp_path):
         """By type and name."""
         text = (
             "file '/x' do\n  mode '0600'\nend\n"

@@ -97,7 +97,7 @@ class TestLiterals:
         assert role(tmp_path, f"default_attributes('v' => {ruby})").tree == {"default_attributes": {"v": value}}
 
     @pytest.mark.parametrize(("ruby", "value"), HEREDOCS)
-    def test_heredocs(self, tmp_path, ruby, value):
+    def test_heredocs_of_ruby_are_read_in_three_forms(self, tmp_path, ruby, value):
         """In all three forms."""
         assert role(tmp_path, f"description {ruby}").tree == {"description": value}
 

@@ -239,7 +239,7 @@ class TestTheLanguage:
 
         assert ("", "", "") == (found("file:x", nodes), found(r"Log\ file:x", nodes), found("fil?:y", nodes))
 
-    def test_only_ascii_separates(self):
+    def test_only_ascii_spaces_separate_words_of_a_query(self):
         """
         A space of another script belongs to the word that it stands in.
         """

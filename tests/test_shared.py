@@ -144,7 +144,7 @@ class TestWords:
 
 
 class TestSettledFacts:
-    def test_they_say_what_others_say(self, tmp_path):
+    def test_settled_facts_read_like_copied_facts(self, tmp_path):
         known = repository(tmp_path, {**FILES, RECIPE: "node.automatic['os']['name'] = 'glaze'"})
         settled, copied = (run(known, "n1", settled=one).node for one in (True, False))
 

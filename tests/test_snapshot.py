@@ -200,7 +200,7 @@ class TestRoundTrip:
 
         assert again["a"] == {"c": [1]}
 
-    def test_it_is_a_copy(self):
+    def test_a_snapshot_is_a_copy_of_the_node(self):
         """Neither node nor snapshot sees what happens to the other."""
         node = Node("web1")
         node.default["a"] = {"l": [1]}
@@ -213,7 +213,7 @@ class TestRoundTrip:
         assert json.dumps(snapshot) == before
         assert Node.restore(snapshot)["a"] == {"l": [1]}
 
-    def test_another_process_restores_it(self, tmp_path):
+    def test_another_process_restores_a_snapshot_from_text(self, tmp_path):
         """Text is all that goes between."""
         node = Node("web1")
         node.default["a"]["b"] = {"c": [1, Symbol("s")]}

@@ -250,7 +250,7 @@ class TestOpening:
     @pytest.mark.parametrize(
         "statement", ["PRAGMA user_version = 3", "PRAGMA user_version = -1", "PRAGMA application_id = 7"]
     )
-    def test_so_is_one_that_another_program_has_only_begun(self, place, file, statement):
+    def test_a_database_that_another_program_has_only_begun_is_refused(self, place, file, statement):
         change(file, statement)
         content = file.read_bytes()
         for task in (lambda store: store.names(), lambda store: store.save(pair(2))):

@@ -92,7 +92,7 @@ class TestWhoWins:
         """
         assert [("wins", 2), ("loses", 1)] == fates(fold([{"a": 1}, {"a": None}]), "a")
 
-    def test_nobody_spoke(self):
+    def test_the_trace_of_a_path_that_is_not_set_is_empty(self):
         """
         About a path that is nowhere.
         """
@@ -165,7 +165,7 @@ class TestShapes:
         assert {(1,)} == {loser.by for loser in trace.losers}
         assert [("wins", 3)] == fates(folded, "b")
 
-    def test_directions_nest(self):
+    def test_traces_through_an_inner_fold_from_the_top(self):
         """
         An inner fold from the top, laid over a layer below.
         """
@@ -368,7 +368,7 @@ class TestText:
         assert shown(ValueText("look up 'port'")) == "look up 'port'"
         assert shown(ValueText("look up 'port'"), 7) == "look u…"
 
-    def test_a_scalar(self):
+    def test_text_of_the_trace_of_a_scalar(self):
         folded = fold(
             [
                 Layer({"web": {"port": 80}}, said_at("common", 2), "common"),
@@ -427,7 +427,7 @@ class TestText:
             f"  loses  1  80     common.yaml:2 (file common)  overridden by 2: {REPLACED}",
         ]
 
-    def test_a_map(self):
+    def test_text_of_the_trace_of_a_map(self):
         folded = fold([Layer({"web": {"port": 80}}, said_at("common", 2)), Layer({"web": {}}, said_at("web1", 7))])
 
         assert folded.explain("web").splitlines() == [
@@ -440,7 +440,7 @@ class TestText:
     def test_nothing_at_all(self):
         assert "web.port is not set" == fold([{"a": 1}]).explain("web.port")
 
-    def test_a_removal(self):
+    def test_text_of_the_trace_of_a_removed_value(self):
         folded = fold([Layer({"a": 1}, said_at("common", 2)), Layer({"a": None}, said_at("web1", 7))], DROPPING)
 
         assert folded.explain("a").splitlines() == [

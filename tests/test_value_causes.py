@@ -581,7 +581,7 @@ class TestGit:
         monkeypatch.setenv("PATH", "")
         assert "git is not installed here" in asked(code=1)
 
-    def test_it_is_about_a_run(self, capsys):
+    def test_option_git_of_explain_needs_a_repository(self, capsys):
         """
         Exit code 2.
         """
@@ -627,7 +627,7 @@ class TestNotSet:
         capsys.readouterr()
 
     @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
-    def test_from_the_repository(self, asked, key, place, lacks):
+    def test_a_path_that_is_not_set_names_setters_in_the_repository(self, asked, key, place, lacks):
         """
         As far as its texts say it.
         """
@@ -638,7 +638,7 @@ class TestNotSet:
         assert said.rstrip().endswith(lacks) or f"{lacks}\n" in said
 
     @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
-    def test_from_nodes_that_were_saved(self, asked, capsys, key, place, lacks):
+    def test_a_path_that_is_not_set_names_saved_nodes_that_have_it(self, asked, capsys, key, place, lacks):
         """
         With their names.
         """

@@ -355,7 +355,7 @@ class TestGuard:
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     @pytest.mark.parametrize("path", ["/", "/nodes/web1", "/api/status"])
-    def test_it_is_read_only(self, web, method, path):
+    def test_the_guard_refuses_methods_that_write(self, web, method, path):
         assert 405 == web.get(path, method=method).status_code
 
     @pytest.mark.parametrize("path", ["/", "/nosuch", "/api/status", "/static/app.js", "/nodes/nosuch"])
@@ -471,7 +471,7 @@ class TestData:
         assert set(QUESTIONS) == set(ASKED)
 
     @pytest.mark.parametrize("name", QUESTIONS)
-    def test_it_is_exactly_what_the_command_gives(self, place, monkeypatch, name):
+    def test_data_of_the_site_equals_the_output_of_the_command(self, place, monkeypatch, name):
         """Byte for byte, and it conforms to the schema that the answer names."""
         query, line = ASKED[name]
         web = client(site_of(place, runs_code=True))
