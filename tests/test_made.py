@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.core.folding import Folding, meet
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, by_position, entries, handler, listed, remade, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
@@ -119,7 +119,7 @@ class TestChanges:
         And is nobody's who asks for what lies beside it.
         """
         folding = laid(OVER, {"a": {"b": 1}})
-        folding.change(_put, of=Part({"x": 2}, At(2, ())))
+        folding.change(_put, of=Part({"x": 2}, SourcePath(2, ())))
 
         assert [(one.source, one.path) for one in walk(folding, ("a",)).standing] == [(1, ("a",)), (2, ("a", "c"))]
         assert who(folding, "a", "b") == ([(1, ("a", "b"))], [])
@@ -130,10 +130,12 @@ class TestChanges:
         Though it is still read elsewhere.
         """
         folding = laid(OVER, {"a": 1})
-        folding.change(lambda before, _: entries({"a": before.at("a"), "b": before.at("a")}), of=Part({}, At(2, ())))
+        folding.change(
+            lambda before, _: entries({"a": before.at("a"), "b": before.at("a")}), of=Part({}, SourcePath(2, ()))
+        )
         folding.change(
             lambda before, said: entries({"a": said.at("x"), "b": before.at("b")}) if said.value else before,
-            of=Part({"x": 3}, At(3, ())),
+            of=Part({"x": 3}, SourcePath(3, ())),
         )
 
         assert who(folding, "a") == ([(3, ("x",))], [(1, (3,))])
@@ -162,7 +164,7 @@ class TestNextInLine:
         Then nothing was changed.
         """
         folding = laid(OVER, {"a": {"c": 1, "b": 1}}, {"a": {"c": 2}})
-        folding.change(_put, of=Part({"x": 3}, At(3, ())))
+        folding.change(_put, of=Part({"x": 3}, SourcePath(3, ())))
 
         assert who(folding, "a", "c") == ([(3, ("x",))], [(2, (3,)), (1, (2,))])
 

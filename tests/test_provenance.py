@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.chef import consume_external, consume_facts
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.intake import Intake
@@ -1254,7 +1254,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     Beyond the list, and where a name stands for a place.
     """
-    told = [At(3, ("l", 0)), At(4, ("l", 1))]
+    told = [SourcePath(3, ("l", 0)), SourcePath(4, ("l", 1))]
 
     assert [4, 0, 0, 0] == [setters_at([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key
+from nodeattrs.core.origins import Origins, SourcePath, gathered, origins_at, origins_by_key
 from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
@@ -496,7 +496,7 @@ class Folding:
             yield again.result
 
     def located(self) -> Part:
-        """The result computed again, with origins that also have the path in the source's own tree (`At`).
+        """The result computed again, with origins that also have the path in the source's own tree (`SourcePath`).
 
         cost: the cost of merging the parts
         """
@@ -521,7 +521,7 @@ class Folding:
 
 
 def _located(part: Part) -> Part:
-    return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
+    return Part(part.value, SourcePath(part.origins, ())) if type(part.origins) is int else part
 
 
 def merged_places(

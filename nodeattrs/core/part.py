@@ -16,7 +16,7 @@ from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key, united
+from nodeattrs.core.origins import Origins, SourcePath, gathered, origins_at, origins_by_key, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
 
@@ -244,7 +244,7 @@ def _field(value: Any, field: Any) -> Any:
 # --- values that other code made
 
 
-def remade(before: Part, value: Any, source: int | At) -> Part:
+def remade(before: Part, value: Any, source: int | SourcePath) -> Part:
     """A part for *value*. Code that knows no origins, such as a JSON patch, has made the value from *before*.
 
     Entries equal to the old entries at the same key or index keep their origins; all others get *source*. If a list
@@ -262,7 +262,7 @@ def remade(before: Part, value: Any, source: int | At) -> Part:
     return Part(value, source)
 
 
-def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
+def _remade_map(before: Part, value: dict[Any, Any], source: int | SourcePath) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
@@ -274,7 +274,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     return Part(value, {key: part.origins for key, part in parts.items()})
 
 
-def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
+def _remade_list(before: Part, value: list[Any], source: int | SourcePath) -> Part:
     who = _each(Part(value, source))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)

@@ -15,7 +15,7 @@ from operator import eq
 from typing import Any, NamedTuple, Self
 
 from nodeattrs.core.folding import NOTHING, Decision, Folding, Step, replay_step, replay_steps
-from nodeattrs.core.origins import At, Origins, origins_at, pieces, places, sources, wholes
+from nodeattrs.core.origins import Origins, SourcePath, origins_at, pieces, places, sources, wholes
 from nodeattrs.core.part import Handler, Part, regrouped
 from nodeattrs.core.policy import ANY, DROP, KEEP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
@@ -55,7 +55,7 @@ def walk(
     if removals is None:
         return found
 
-    def again(gone: set[At]) -> Walk:
+    def again(gone: set[SourcePath]) -> Walk:
         return _Walker(trees, path, gone).walk(folding, path)
 
     winners = {one.source for one in found.standing}
@@ -87,7 +87,7 @@ def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
 class _HandlerResult:
     """The result that a handler or a change made of some parts, and where each part of the result was before.
 
-    A *way* is a place in one of the inputs: `At(LOWER, path)`. A value that a change set itself has a place in the
+    A *way* is a place in one of the inputs: `SourcePath(LOWER, path)`. A value that a change set itself has a place in the
     change's source, whose number is positive.
 
     inputs:    number -> part: LOWER, UPPER, and so on
@@ -110,7 +110,7 @@ class _HandlerResult:
         """The result of a handler for two parts. raises: MergeConflict, where the handler does"""
         inputs = _as_sources((lower, upper))
         part, _ = replay_step(handler, lower, upper)
-        placed = [Part(one.value, () if one.value is ABSENT else At(side, ())) for side, one in inputs.items()]
+        placed = [Part(one.value, () if one.value is ABSENT else SourcePath(side, ())) for side, one in inputs.items()]
         ways, notes = replay_step(handler, *placed)
         return cls(inputs, part, ways.origins, rule, notes)
 
@@ -119,7 +119,7 @@ class _HandlerResult:
         """The result of a handler that regroups, for several lists, the lowest first."""
         inputs = _as_sources(parts)
         join = lambda lower, upper: replay_step(handler, lower, upper)[0]  # noqa: E731
-        ways = regrouped(join, [Part(part.value, At(side, ())) for side, part in inputs.items()]).origins
+        ways = regrouped(join, [Part(part.value, SourcePath(side, ())) for side, part in inputs.items()]).origins
         return cls(inputs, regrouped(join, list(parts)), ways, rule)
 
     @classmethod
@@ -127,11 +127,11 @@ class _HandlerResult:
         """The result of a step that is a change. raises: the error of the change"""
         assert step.change is not None
         policy: Policy = getattr(step.change, "policy", CHANGED)
-        part, ways = step.change(before, given), step.change(Part(before.value, At(LOWER, ())), given).origins
+        part, ways = step.change(before, given), step.change(Part(before.value, SourcePath(LOWER, ())), given).origins
         inputs = _as_sources((before, Part(ABSENT, given.origins)))
         return cls(inputs, part, ways, (policy, policy.line(int, int)), is_change=True)
 
-    def input_at(self, way: At) -> Part:
+    def input_at(self, way: SourcePath) -> Part:
         """The value and origins that an input has at a way; for a value that a change set, only its source."""
         if way.source > 0:
             return Part(ABSENT, way)
@@ -140,14 +140,14 @@ class _HandlerResult:
             origins = origins_at(origins, step)
         return Part(dig(value, way.path), origins)
 
-    def only_way(self, ways: Origins, value: object) -> At | None:
+    def only_way(self, ways: Origins, value: object) -> SourcePath | None:
         """The way of a value that was taken unchanged; None where it was computed."""
-        if type(ways) is not At or ways.source > 0 or value is ABSENT:
+        if type(ways) is not SourcePath or ways.source > 0 or value is ABSENT:
             return None
         taken = self.input_at(ways).value
         return ways if taken is value or taken == value else None
 
-    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Decision]]:
+    def overridden(self, ways: Iterable[SourcePath]) -> Iterator[tuple[SourcePath, SourcePath, Decision]]:
         """Yield (way of the replaced value, way of the other, decision) for the values at some ways.
 
         Only decisions that were made while the handler ran count. The values that a replaced one had replaced follow.
@@ -163,7 +163,7 @@ class _HandlerResult:
                         waiting.append(way)
                         yield way, winner, note
 
-    def taken_away(self, way: At) -> Decision | None:
+    def taken_away(self, way: SourcePath) -> Decision | None:
         """The decision that replaced the value at a way while the handler ran; None for none."""
         for note in self.notes:
             left = _taken_and_left(note)[1]
@@ -189,7 +189,7 @@ class _HandlerResult:
                 part, depth = _entry(part, rest[depth]), depth + 1
             yield side, part, depth
 
-    def has(self, place: At, rest: Path) -> bool:
+    def has(self, place: SourcePath, rest: Path) -> bool:
         """Whether the result has a part of the value at a source's place. A map that was emptied above *rest* has none.
 
         A change does not move all values. So for a change, only the value at *rest* counts, or the list that *rest*
@@ -201,14 +201,14 @@ class _HandlerResult:
             found = [one for one in found if all(map(eq, one[0], rest[:kept]))]
         return any(self._holds(now, at, place.path, rest) for now, at in found)
 
-    def _holds(self, now: Path, at: At, path: Path, rest: Path) -> bool:
+    def _holds(self, now: Path, at: SourcePath, path: Path, rest: Path) -> bool:
         if at.path[: len(path)] == path:
             return len(now) >= len(rest) or now != rest[: len(now)]
         return path[: len(at.path)] == at.path and dig(self.part.value, (*now, *path[len(at.path) :])) is not ABSENT
 
     @cached_property
-    def _places(self) -> dict[int, list[tuple[Path, At]]]:
-        found: dict[int, list[tuple[Path, At]]] = {}
+    def _places(self) -> dict[int, list[tuple[Path, SourcePath]]]:
+        found: dict[int, list[tuple[Path, SourcePath]]] = {}
         for now, at in places(self.part.origins, ()):
             found.setdefault(at.source, []).append((now, at))
         return found
@@ -221,7 +221,7 @@ def _taken_and_left(note: Decision) -> tuple[Part, Part]:
     return (note.lower, note.upper) if note.verdict is KEEP else (NOTHING, NOTHING)
 
 
-def _left_for(note: Decision, winner: At) -> Iterator[At]:
+def _left_for(note: Decision, winner: SourcePath) -> Iterator[SourcePath]:
     """The ways of the values that a decision left where it took the winner, or a map that contains the winner."""
     taken, left = _taken_and_left(note)
     for now, at in places(taken.origins, ()):
@@ -381,10 +381,10 @@ _EMPTY = _Value(ABSENT, ())
 class _Walker:
     """Walks one path. trees: source -> its tree, see `walk`; gone: places of sources that are treated as empty"""
 
-    def __init__(self, trees: Mapping[int, Any] | None, path: Path, gone: Iterable[At] = ()) -> None:
+    def __init__(self, trees: Mapping[int, Any] | None, path: Path, gone: Iterable[SourcePath] = ()) -> None:
         self.given, self.path = trees, path
         self.trees: dict[int, Any] = {}
-        self.gone: dict[int, list[At]] = {}
+        self.gone: dict[int, list[SourcePath]] = {}
         for place in gone:
             self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
@@ -479,14 +479,14 @@ class _Walker:
             return _Value(ABSENT, (), unknown=sources(origins) if value.may_set(self.path) else ())
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
-            origins = At(origins, ())
+            origins = SourcePath(origins, ())
         return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _PathState, step: Step) -> _PathState:
         """The place after a change; the same place where all that the change sets is gone."""
         laid = step.part
         assert isinstance(laid, Part)
-        if type(laid.origins) is At:
+        if type(laid.origins) is SourcePath:
             self.trees[laid.origins.source] = laid.value
         left = without_places(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
@@ -673,7 +673,11 @@ class _Walker:
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
             return _EMPTY.with_unknown(here.unknown) if here.unknown else _EMPTY
-        at = At(origins.source, (*origins.path, key)) if type(origins) is At else origins_at(origins, key)
+        at = (
+            SourcePath(origins.source, (*origins.path, key))
+            if type(origins) is SourcePath
+            else origins_at(origins, key)
+        )
         return _Value(value, at, unknown=here.unknown)
 
     def row_entry(self, here: _Row, key: Any, path: Path) -> _PathState:
@@ -684,13 +688,13 @@ class _Walker:
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
-    def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:
+    def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, SourcePath | None]:
         """(an entry of a result, its way). The way is None unless the entry was taken unchanged from one place."""
         making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
         origins = origins_at(here.ways, key) if entry.stands else ()
         ways = list(wholes(origins, ()))
         only = making.only_way(origins, entry.value)
-        passed = dict.fromkeys((*ways, *(At(side, rest) for side, _, _ in making.beside(rest))))
+        passed = dict.fromkeys((*ways, *(SourcePath(side, rest) for side, _, _ in making.beside(rest))))
         earlier = [
             PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
         ]
@@ -706,7 +710,7 @@ class _Walker:
         found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
         return replace(found, losses=losses, unknown=entry.unknown), only
 
-    def noted(self, here: _Product, ways: list[At], path: Path) -> Iterator[Loss]:
+    def noted(self, here: _Product, ways: list[SourcePath], path: Path) -> Iterator[Loss]:
         """Yield the losses of decisions that were made while the handler ran."""
         making = here.making
         for way, winner, note in making.overridden(ways):
@@ -721,8 +725,8 @@ class _Walker:
             by = sources(entry.origins) or by
         for side, part, depth in making.beside(rest):
             settings = self.settings(part, _label(rest, depth, path))
-            lost = [one for one in settings if not making.has(At(one.source, one.own), rest)]
-            note = making.taken_away(At(side, rest[:depth])) if lost and not entry.stands else None
+            lost = [one for one in settings if not making.has(SourcePath(one.source, one.own), rest)]
+            note = making.taken_away(SourcePath(side, rest[:depth])) if lost and not entry.stands else None
             if note is not None:
                 by, rule = sources(making.set_by(note)), note.rule
             yield from (_lost(setting, by, rule) for setting in lost)
@@ -737,11 +741,11 @@ class _Walker:
         """Yield a Setting for each source of a part, with the value that the source has in its own tree."""
         if part.value is ABSENT:
             return
-        found = ((path, part.origins),) if type(part.origins) is At else pieces(part.origins, path)
+        found = ((path, part.origins),) if type(part.origins) is SourcePath else pieces(part.origins, path)
         own = ((now, at, self.own(at, dig(part.value, now[len(path) :]))) for now, at in found if at.source)
         yield from (SetValue(at.source, now, value, at.path) for now, at, value in own)
 
-    def own(self, at: At, otherwise: Any) -> Any:
+    def own(self, at: SourcePath, otherwise: Any) -> Any:
         """The value that a source has at a place; *otherwise* where it has none."""
         value: Any = self.trees.get(at.source, ABSENT)
         for step in at.path:
@@ -751,7 +755,7 @@ class _Walker:
     def numbers(self, here: _PathState) -> tuple[int, ...]:
         """The sources of the value at a place."""
         origins = self.part(here).origins
-        return (origins.source,) if type(origins) is At else sources(origins)
+        return (origins.source,) if type(origins) is SourcePath else sources(origins)
 
     def part(self, here: _PathState) -> Part:
         """The value at a place, with its origins; maps of a row are merged, and lists joined."""
@@ -773,7 +777,7 @@ class _Walker:
         while isinstance(here, _Row) or (isinstance(here, _Product) and not here.rest):
             here = self.joined_lists(here.base if isinstance(here, _Row) else here.members[LOWER])
         origins = here.origins
-        return bool(origins == 0) or (type(origins) is At and origins.source == 0)
+        return bool(origins == 0) or (type(origins) is SourcePath and origins.source == 0)
 
 
 def _sides(so_far: _PathState, new: _PathState, from_top: bool) -> tuple[_PathState, _PathState]:

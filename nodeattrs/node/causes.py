@@ -20,7 +20,7 @@ from nodeattrs.causes.file_names import file_of
 from nodeattrs.causes.flow import Flow, Frame, SourceExpression
 from nodeattrs.causes.scopes import EACH, SOME
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
@@ -42,13 +42,13 @@ Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 """path of an attribute -> (origin, causes) of its value when it was read; None where it is not followed or not set."""
 
 
-Then = Callable[[Ledger, At, Any, frozenset[Path], Path], Trace]
+Then = Callable[[Ledger, SourcePath, Any, frozenset[Path], Path], Trace]
 """(ledger, mark and path that set a value, the value, paths on the way, path that was read) -> the trace of that
 path.
 """
 
 
-def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
+def causes_of(ledger: Ledger, by: SourcePath, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
     """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from; () for none.
 
     Where a snapshot has the causes, they are taken from there.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
@@ -304,7 +304,7 @@ class ComponentTree:
             top = None if is_own else self._list_above(path)  # no map inside a list is an owned one
             if top is not None:
                 mark = self._mark_here(depth, Verb.APPEND, is_step)
-                self._change_list(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
+                self._change_list(top, lambda own, mark: own.put(path[len(top) :], value, SourcePath(mark, path)), mark)
                 return
             old = above.get(key, ABSENT)
             if old is ABSENT and file is not ABSENT is not recipe:
@@ -351,7 +351,7 @@ class ComponentTree:
             mark = self._mark_here(len(path), Verb.APPEND, False, 5)
             if top is None:
                 return self._change_list(path, change, mark, replaces)
-            steps, setter = path[len(top) :], At(mark, path)
+            steps, setter = path[len(top) :], SourcePath(mark, path)
             return self._change_list(
                 top, lambda own, _: own.change_list_inside(steps, lambda inner: change(inner, mark), setter), mark
             )

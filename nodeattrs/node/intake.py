@@ -14,7 +14,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import merged_places
 from nodeattrs.core.looks import quietly
-from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.origins import Origins, SourcePath
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
@@ -306,7 +306,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
         set_by, below = set_by_at(ledger.trees[slot], path)
         return set_by if type(set_by) is list else list(element_origins(set_by, path, len(below)))
 
-    inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), SourcePath(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
     for place, part in merged_places(inside, ledger.trees[slot], laid, known, unite_lists):
         path = place.path

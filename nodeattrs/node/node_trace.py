@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding, Step, decisions
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
 from nodeattrs.core.trace import EarlierValue, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
@@ -95,7 +95,7 @@ def _may_decide(tree: OwnedMap, path: Path) -> bool:
 
 
 def _trace_as_read(
-    ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False
+    ledger: Ledger, by: SourcePath, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False
 ) -> Trace:
     """The trace of an attribute as it was read when *by* set a value; for a deferred value, as it is read now."""
     with ledger.lock:
@@ -162,7 +162,7 @@ def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
     """A row for each line that set an element of a list that was merged from lists in its slot; else the row itself."""
     claim = stated.claim
-    setters: list[At] = []
+    setters: list[SourcePath] = []
     if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN:
         tree = ledger.trees[claim.rank]
         setters = setters_at(tree, tree.origin, own)
@@ -208,7 +208,7 @@ def _through_deferred(walked: Walk, path: Path) -> Walk:
     for by in walked.standing:
         value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
         if value is not ABSENT:
-            return walked._replace(value=value, origins=At(by.source, path), cover=None)
+            return walked._replace(value=value, origins=SourcePath(by.source, path), cover=None)
     return walked
 
 
@@ -222,7 +222,7 @@ def _read(standing: Any) -> Any:
         return plain(standing, False)
 
 
-def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> Element:
+def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[SourcePath, ...]) -> Element:
     """The Element with a claim for each line that set it."""
     claims = []
     for slot, own in found:
@@ -330,7 +330,7 @@ def _verb(mark: Mark, path: Path, value: Any) -> Verb:
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
 
 
-def _places_removed_with(ledger: Ledger, at: At) -> Iterator[At]:
+def _places_removed_with(ledger: Ledger, at: SourcePath) -> Iterator[SourcePath]:
     """Yield the places that would go if the line that set a place were removed, the smallest first.
 
     A map that only this line has stepped into goes with it; a map that another line has made does not.
@@ -339,7 +339,7 @@ def _places_removed_with(ledger: Ledger, at: At) -> Iterator[At]:
     set_by, _ = set_by_at(tree, path)
     depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
     while len(path) > depth:  # an entry of a map that was set at once
-        yield At(at.source, path)
+        yield SourcePath(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
         path = path[:-1]
@@ -347,10 +347,10 @@ def _places_removed_with(ledger: Ledger, at: At) -> Iterator[At]:
         if not isinstance(set_by, int) or not _is_one(ledger, at.source, path):
             break
         path = path[:-1]
-    yield At(at.source, path)
+    yield SourcePath(at.source, path)
     while path and (not isinstance(set_by, int) or _is_one(ledger, at.source, path)):
         path = path[:-1]
-        yield At(at.source, path)
+        yield SourcePath(at.source, path)
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, SavedRead, SavedRun, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
@@ -151,7 +151,7 @@ class Marks:
     def __len__(self) -> int:
         return len(self.table)
 
-    def place(self, one: At) -> tuple[Origin, Mark]:
+    def place(self, one: SourcePath) -> tuple[Origin, Mark]:
         """Returns (origin, mark) for a mark's number and a path in the slot. The origin has the line of that path."""
         mark = self[one.source]
         return mark.locator.at(one.path[mark.depth :]), mark

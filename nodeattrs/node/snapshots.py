@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
-from nodeattrs.core.origins import At, Origins, PatchedOrigins
+from nodeattrs.core.origins import Origins, PatchedOrigins, SourcePath
 from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
@@ -136,13 +136,13 @@ class _ValueCauses:
     def walk(self, value: Any, set_by: SetBy, path: Path) -> None:
         if isinstance(value, OwnedMap):
             if isinstance(set_by, int):
-                self._note(path, value, At(set_by, path))
+                self._note(path, value, SourcePath(set_by, path))
             for key, inner in value.items():
                 self.walk(inner, value.origins.get(key, value.origin), (*path, key))
         elif isinstance(set_by, int):
-            self._below(path, value, At(set_by, path))
+            self._below(path, value, SourcePath(set_by, path))
         else:
-            self._note(path, value, At(last_mark(set_by), path))
+            self._note(path, value, SourcePath(last_mark(set_by), path))
             for index, (inner, element) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, element, (*path, index))
 
@@ -158,14 +158,14 @@ class _ValueCauses:
             for by in setters_in_element(set_by, path):
                 self._below(path, value, by)
 
-    def _below(self, path: Path, value: Any, by: At) -> None:
+    def _below(self, path: Path, value: Any, by: SourcePath) -> None:
         """Visit plain data and all that is in it, which one line has set."""
         self._note(path, value, by)
         if isinstance(value, (dict, list)):
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-                self._below((*path, step), inner, At(by.source, (*by.path, step)))
+                self._below((*path, step), inner, SourcePath(by.source, (*by.path, step)))
 
-    def _note(self, path: Path, value: Any, by: At) -> None:
+    def _note(self, path: Path, value: Any, by: SourcePath) -> None:
         if self._ledger.marks[by.source].is_facts:
             return
         causes = causes_of(self._ledger, by, value, frozenset({path}), brief_then)
@@ -323,7 +323,7 @@ class _PathsByMark:
             _mirror(here, value, path, getattr(mark.locator, "has_places_below", None))
 
 
-def _setters(set_by: Any, at: Path) -> Iterator[At]:
+def _setters(set_by: Any, at: Path) -> Iterator[SourcePath]:
     """Yield the origins of an element and of all its parts; some come twice."""
     yield from setters_in_element(set_by, at)
     if isinstance(set_by, PatchedOrigins):
@@ -454,7 +454,7 @@ def _packed_set_by(set_by: Any) -> Any:
         return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.first), "steps": list(set_by.later)}
     if isinstance(set_by, list):
         return [_packed_set_by(one) for one in set_by]
-    if isinstance(set_by, At):
+    if isinstance(set_by, SourcePath):
         return {"at": [set_by.source, list(set_by.path)]}
     if isinstance(set_by, PatchedOrigins):
         return {"in": [_packed_set_by(set_by.base), list(set_by.path), _packed_set_by(set_by.by)]}

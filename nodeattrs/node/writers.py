@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 from nodeattrs.core.borders import ListLike, checked_args
-from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.origins import Origins, SourcePath
 from nodeattrs.core.tree import ABSENT, Path, hint_for, spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute
 from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
@@ -410,7 +410,7 @@ class ListWriter(_Handle):
     def _new_origins(self, mark: int, count: int, listed: bool) -> list[Origins]:
         """The origins of new elements. listed: whether they came as one list, so that each has a line of its own"""
         path = self._path
-        return [At(mark, (*path, index) if listed else path) for index in range(count)]
+        return [SourcePath(mark, (*path, index) if listed else path) for index in range(count)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; returns this writer."""

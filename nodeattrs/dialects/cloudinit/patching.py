@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -114,7 +114,7 @@ def patch_values(operations: list[Any], number: int) -> Part:
     Operations without a value, such as "remove", are left out.
     """
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
-    return Part(values, At(number, ()))
+    return Part(values, SourcePath(number, ()))
 
 
 def operations_of(text: str) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding, Step, meet
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -131,7 +131,7 @@ def _earlier(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part 
     both, over = Folding(), _AGAIN
     for place, value in found:
         above = path[: place.depth + 1]
-        both.lay(Part(_under(above, value), At(part.origins, (place,))), over)
+        both.lay(Part(_under(above, value), SourcePath(part.origins, (place,))), over)
         over = _over(above)
     both.lay(part, over)
     return both
