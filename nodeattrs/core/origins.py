@@ -4,7 +4,7 @@ A *source* is a small number: of a layer, a slot, a part, a mark. The owner of t
 The origins of a value are one of
 
     int         one source set the whole value, at the same path in its own tree
-    SourcePath          one source set the whole value, at another path of its own tree
+    SourcePath  one source set the whole value, at another path of its own tree
     PatchedOrigins  one source set the value, and another source later set a part inside of it
     tuple       several sources set it: equal elements of merged lists, or texts that were joined; () means no source
     dict, list  entry by entry, parallel to the value
@@ -131,7 +131,7 @@ def united(first: Origins, second: Origins) -> Origins:
 def gathered(*several: Origins) -> tuple[int | SourcePath, ...]:
     """All sources of several values, each once: the origins of a new value that was computed from these values.
 
-    () without sources. An `SourcePath` comes back with the path of the whole value in its source, not of each part.
+    () without sources. A `SourcePath` comes back with the path of the whole value in its source, not of each part.
     """
     found: dict[int | SourcePath, None] = {}
     for origins in several:
@@ -149,7 +149,7 @@ def sources(origins: Origins) -> tuple[int, ...]:
 
 
 def places(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
-    """Yield (path now, `SourcePath`) for each part of the value at *path*: its path in this tree, and its place in its source.
+    """Yield (path now, `SourcePath`) for each part of the value at *path*: its path in this tree and in its source.
 
     Of `PatchedOrigins` only *base* is followed.
     """
@@ -158,10 +158,10 @@ def places(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
 
 
 def wholes(origins: Origins, path: Path) -> Iterator[SourcePath]:
-    """Yield an `SourcePath` for each source of the value at *path*: where the source has the whole value, not each entry.
+    """Yield a `SourcePath` for each source of the value at *path*: where the source has the whole value.
 
-    Each `SourcePath` comes once; nothing if there is no source. An entry that has another path in its source than here has an
-    `SourcePath` of its own.
+    Each `SourcePath` comes once; nothing if there is no source. An entry that has another path in its source than here
+    has a `SourcePath` of its own.
     """
     yield from dict.fromkeys(at for _, at in pieces(origins, path))
 

@@ -87,8 +87,8 @@ def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
 class _HandlerResult:
     """The result that a handler or a change made of some parts, and where each part of the result was before.
 
-    A *way* is a place in one of the inputs: `SourcePath(LOWER, path)`. A value that a change set itself has a place in the
-    change's source, whose number is positive.
+    A *way* is a place in one of the inputs: `SourcePath(LOWER, path)`. A value that a change set itself has a place in
+    the change's source, whose number is positive.
 
     inputs:    number -> part: LOWER, UPPER, and so on
     part:      the result

@@ -286,7 +286,8 @@ def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[Sou
     """The value of a source without some places; the same object if no place is in it.
 
     ABSENT if the whole value is one of the places, or inside of one. Maps and lists that become empty stay.
-    origins: the place of *value* in its source, as an `SourcePath`. If these are origins of another type, *value* is returned
+    origins: the place of *value* in its source, as a `SourcePath`. If these are origins of another type, *value* is
+             returned
     gone:    source -> the places to leave out
     """
     if type(origins) is not SourcePath:
