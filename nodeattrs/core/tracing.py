@@ -175,7 +175,7 @@ class _HandlerResult:
         """The origins of the value that a decision took."""
         return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
 
-    def beside(self, rest: Path) -> Iterator[tuple[int, Part, int]]:
+    def inputs_at_path(self, rest: Path) -> Iterator[tuple[int, Part, int]]:
         """Yield (number, part, depth) for each input: what it has at *rest*, or what blocks that path, and how deep.
 
         Nothing for an element of a list, since a handler may move elements. A change says where it leaves them.
@@ -694,7 +694,7 @@ class _Walker:
         origins = origins_at(here.ways, key) if entry.stands else ()
         ways = list(wholes(origins, ()))
         only = making.only_way(origins, entry.value)
-        passed = dict.fromkeys((*ways, *(SourcePath(side, rest) for side, _, _ in making.beside(rest))))
+        passed = dict.fromkeys((*ways, *(SourcePath(side, rest) for side, _, _ in making.inputs_at_path(rest))))
         earlier = [
             PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
         ]
@@ -723,7 +723,7 @@ class _Walker:
         by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
         if not (making.is_change and by):
             by = sources(entry.origins) or by
-        for side, part, depth in making.beside(rest):
+        for side, part, depth in making.inputs_at_path(rest):
             settings = self.settings(part, _label(rest, depth, path))
             lost = [one for one in settings if not making.has(SourcePath(one.source, one.own), rest)]
             note = making.taken_away(SourcePath(side, rest[:depth])) if lost and not entry.stands else None
