@@ -471,7 +471,7 @@ class _Walker:
             return self.joined(step.policy, here, new, (), folding.from_top)
         if new.stands and folding.opening is not None:
             new = self.joined(folding.opening, _EMPTY, new, ())
-        return self.beside(step.policy, here, new, (), folding.from_top)
+        return self.without_rule(step.policy, here, new, (), folding.from_top)
 
     def leaf(self, part: Part) -> _Value:
         value, origins = part.value, part.origins
@@ -526,10 +526,12 @@ class _Walker:
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
             here = replace(here, unknown=unknown)
-            here = self.beside(policy, here, _Value(ABSENT, (), unknown=lost.unknown), path, is_over)
+            here = self.without_rule(policy, here, _Value(ABSENT, (), unknown=lost.unknown), path, is_over)
         return replace(here, unknown=unknown)
 
-    def beside(self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool) -> _PathState:
+    def without_rule(
+        self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool
+    ) -> _PathState:
         """The place where one of the two was never merged, or cannot be read: no rule of the policy applies."""
         lower, upper = _sides(so_far, new, from_top)
         is_doubtful = bool(lower.unknown or upper.unknown)
@@ -684,7 +686,7 @@ class _Walker:
         so_far = self.below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
-            meeting = self.joined if one.meets else self.beside
+            meeting = self.joined if one.meets else self.without_rule
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
