@@ -393,14 +393,14 @@ class _Walker:
         self.lists: dict[tuple[_PathState, _RowMember], _Product] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
-        here, at, losses = self.found(self.laid(folding), path, path, False)
+        here, at, losses = self.descend(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
         return Walk(
             self.standing(here, at), without_repeats(self.looked_up(losses)), here.unknown, value, origins, cover
         )
 
-    def found(
+    def descend(
         self, here: _PathState, keys: Path, path: Path, is_lost: bool
     ) -> tuple[_Value | _Product, Path, list[Loss]]:
         """Returns (place, path, losses) some steps down, or those of the scalar or list that blocks the way."""
@@ -430,7 +430,7 @@ class _Walker:
             if isinstance(one, Overridden):
                 yield one
             elif seen.setdefault((id(one.here), one.keys, one.rule is None), one) is one:
-                here, at, found = self.found(one.here, one.keys, one.path, one.rule is not None)
+                here, at, found = self.descend(one.here, one.keys, one.path, one.rule is not None)
                 if one.rule is not None:
                     yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
                 waiting += found[::-1]
