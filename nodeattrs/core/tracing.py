@@ -397,7 +397,7 @@ class _Walker:
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
         return Walk(
-            self.standing(here, at), without_repeats(self.looked_up(losses)), here.unknown, value, origins, cover
+            self.standing(here, at), without_repeats(self.resolved_losses(losses)), here.unknown, value, origins, cover
         )
 
     def descend(
@@ -421,7 +421,7 @@ class _Walker:
                 here = self.below(here, key, _label(keys, depth + 1, path))
         return here, len(keys)
 
-    def looked_up(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
+    def resolved_losses(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
         """Yield the losses, pending ones looked up, each place once. No recursion: there may be as many as parts."""
         waiting = [*losses][::-1]
         seen: dict[Any, PendingLosses] = {}
