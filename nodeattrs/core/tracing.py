@@ -393,7 +393,7 @@ class _Walker:
         self.lists: dict[tuple[_PathState, _RowMember], _Product] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
-        here, at, losses = self.descend(self.laid(folding), path, path, False)
+        here, at, losses = self.descend(self.after_folding(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
         return Walk(
@@ -447,7 +447,7 @@ class _Walker:
                 yield from here.earlier
                 waiting += () if here.rest else here.members.values()
 
-    def laid(self, folding: Folding) -> _PathState:
+    def after_folding(self, folding: Folding) -> _PathState:
         """The root place after all steps of a folding."""
         here: _PathState = _EMPTY if folding.start is None else self.leaf(folding.start)
         begun = here.stands
@@ -464,7 +464,7 @@ class _Walker:
             return self.joined(step.policy, _EMPTY, here, ())
         if self.given is not None and type(part) is Part and part.origins not in self.given:
             return here
-        new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
+        new = self.after_folding(part) if isinstance(part, Folding) else self.leaf(part)
         if not new.has_something:
             return here
         if begun and new.stands:
