@@ -452,11 +452,11 @@ class _Walker:
         here: _PathState = _EMPTY if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
-            here = self.step(folding, step, here, begun)
+            here = self.after_step(folding, step, here, begun)
             begun = begun or here.stands
         return here
 
-    def step(self, folding: Folding, step: Step, here: _PathState, begun: bool) -> _PathState:
+    def after_step(self, folding: Folding, step: Step, here: _PathState, begun: bool) -> _PathState:
         part = step.part
         if step.policy is None:
             return self.changed(here, step)
