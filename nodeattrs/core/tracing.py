@@ -459,7 +459,7 @@ class _Walker:
     def after_step(self, folding: Folding, step: Step, here: _PathState, begun: bool) -> _PathState:
         part = step.part
         if step.policy is None:
-            return self.changed(here, step)
+            return self.after_change(here, step)
         if part is NOTHING:
             return self.joined(step.policy, _EMPTY, here, ())
         if self.given is not None and type(part) is Part and part.origins not in self.given:
@@ -482,7 +482,7 @@ class _Walker:
             origins = SourcePath(origins, ())
         return _Value(without_places(value, origins, self.gone) if self.gone else value, origins)
 
-    def changed(self, before: _PathState, step: Step) -> _PathState:
+    def after_change(self, before: _PathState, step: Step) -> _PathState:
         """The place after a change; the same place where all that the change sets is gone."""
         laid = step.part
         assert isinstance(laid, Part)
