@@ -461,16 +461,16 @@ class _Walker:
         if step.policy is None:
             return self.after_change(here, step)
         if part is NOTHING:
-            return self.joined(step.policy, _EMPTY, here, ())
+            return self.merge_pair(step.policy, _EMPTY, here, ())
         if self.given is not None and type(part) is Part and part.origins not in self.given:
             return here
         new = self.after_folding(part) if isinstance(part, Folding) else self.leaf(part)
         if not new.has_something:
             return here
         if begun and new.stands:
-            return self.joined(step.policy, here, new, (), folding.from_top)
+            return self.merge_pair(step.policy, here, new, (), folding.from_top)
         if new.stands and folding.opening is not None:
-            new = self.joined(folding.opening, _EMPTY, new, ())
+            new = self.merge_pair(folding.opening, _EMPTY, new, ())
         return self.without_rule(step.policy, here, new, (), folding.from_top)
 
     def leaf(self, part: Part) -> _Value:
@@ -496,7 +496,7 @@ class _Walker:
 
     # --- two that meet
 
-    def joined(
+    def merge_pair(
         self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool = False
     ) -> _PathState:
         lower, upper = _sides(so_far, new, from_top)
@@ -686,7 +686,7 @@ class _Walker:
         so_far = self.below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
-            meeting = self.joined if one.meets else self.without_rule
+            meeting = self.merge_pair if one.meets else self.without_rule
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
