@@ -503,7 +503,7 @@ class _Walker:
         is_doubtful = bool(lower.unknown or upper.unknown)
         stands = upper.kind is not Absent
         if stands and lower.kind is not Absent and not is_doubtful:
-            return self.met(policy, so_far, new, path, from_top)
+            return self.merge_by_rule(policy, so_far, new, path, from_top)
         if not stands and not upper.has_something:
             return lower
         is_taken = not stands or policy.verdict(Absent, upper.kind) is TAKE
@@ -516,7 +516,7 @@ class _Walker:
         elif is_taken and not lower.stands:
             here = upper.with_losses(self.all_losses(lower))
         else:
-            here = self.met(policy, so_far, new, path, from_top)
+            here = self.merge_by_rule(policy, so_far, new, path, from_top)
         return self.unread(policy, lower, upper, here, path) if is_doubtful else here
 
     def unread(self, policy: Policy, lower: _PathState, upper: _PathState, here: _PathState, path: Path) -> _PathState:
@@ -543,7 +543,9 @@ class _Walker:
             here = new.with_losses(self.all_losses(so_far))
         return replace(here, unknown=may_decide(policy, lower, upper)) if is_doubtful else here
 
-    def met(self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool) -> _PathState:
+    def merge_by_rule(
+        self, policy: Policy, so_far: _PathState, new: _PathState, path: Path, from_top: bool
+    ) -> _PathState:
         """The place where two values meet, or the upper one meets ABSENT, by the rule of the policy."""
         lower, upper = _sides(so_far, new, from_top)
         kinds = lower.kind, upper.kind
