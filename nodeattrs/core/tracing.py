@@ -517,9 +517,11 @@ class _Walker:
             here = upper.with_losses(self.all_losses(lower))
         else:
             here = self.merge_by_rule(policy, so_far, new, path, from_top)
-        return self.unread(policy, lower, upper, here, path) if is_doubtful else here
+        return self.with_possible_map(policy, lower, upper, here, path) if is_doubtful else here
 
-    def unread(self, policy: Policy, lower: _PathState, upper: _PathState, here: _PathState, path: Path) -> _PathState:
+    def with_possible_map(
+        self, policy: Policy, lower: _PathState, upper: _PathState, here: _PathState, path: Path
+    ) -> _PathState:
         """The place where an unknown source lies beside a scalar that lost to a map: it may have a map, too."""
         unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
