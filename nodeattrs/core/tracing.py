@@ -405,7 +405,7 @@ class _Walker:
     ) -> tuple[_Value | _Product, Path, list[Loss]]:
         """Returns (place, path, losses) some steps down, or those of the scalar or list that blocks the way."""
         here, depth = self.reached(here, keys, path, is_lost)
-        there = self.settled(here, at := _label(keys, depth, path))
+        there = self.as_value(here, at := _label(keys, depth, path))
         losses = list(self.all_losses(there))
         for deeper in range(depth, len(keys)):
             losses = losses_below(losses, keys[deeper], _label(keys, deeper + 1, path), object)
@@ -575,7 +575,7 @@ class _Walker:
         assert isinstance(verdict, Meet)
         return _map_row(verdict.policy, so_far, new, from_top, meets)
 
-    def settled(self, here: _PathState, path: Path) -> _Value | _Product:
+    def as_value(self, here: _PathState, path: Path) -> _Value | _Product:
         """The place as a value: a row is merged; members without a value in the merge are losses."""
         here = self.joined_lists(here)
         if not isinstance(here, _Row):
