@@ -581,10 +581,10 @@ class _Walker:
         if not isinstance(here, _Row):
             return here
         part = self.part(here)
-        losses = [*self.left_nothing(here, path), *self.all_losses(here)]
+        losses = [*self.losses_of_members(here, path), *self.all_losses(here)]
         return _Value(part.value, part.origins, losses=losses, unknown=here.unknown)
 
-    def left_nothing(self, here: _PathState, path: Path) -> Iterator[Overridden]:
+    def losses_of_members(self, here: _PathState, path: Path) -> Iterator[Overridden]:
         """Yield a loss for each member of a row of maps that has nothing in the merge."""
         if isinstance(here, _Row) and here.handler is None:
             policy = here.last.policy
@@ -592,7 +592,7 @@ class _Walker:
             known = frozenset(by)
             for one in here.members():
                 yield from self.nothing_left(self.part(one), by, rule, path, known)
-                yield from self.left_nothing(one, path)
+                yield from self.losses_of_members(one, path)
 
     def over(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
         """The winner's place. Its losses come first, then the loser and the loser's losses."""
@@ -619,7 +619,7 @@ class _Walker:
         losses: list[Loss] = []
         for side, part in making.inputs.items():
             losses += self.nothing_left(part, sources(making.part.origins), making.rule, path)
-            losses += self.left_nothing(members[side], path)
+            losses += self.losses_of_members(members[side], path)
         part = making.part
         return _Product(part.value, part.origins, making, members, (), making.ways, losses=losses)
 
