@@ -591,7 +591,7 @@ class _Walker:
             by, rule = sources(self.part(here).origins), (policy, policy.line(dict, dict))
             known = frozenset(by)
             for one in here.members():
-                yield from self.nothing_left(self.part(one), by, rule, path, known)
+                yield from self.losses_of_part(self.part(one), by, rule, path, known)
                 yield from self.losses_of_members(one, path)
 
     def over(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
@@ -618,7 +618,7 @@ class _Walker:
         self.has_made = True
         losses: list[Loss] = []
         for side, part in making.inputs.items():
-            losses += self.nothing_left(part, sources(making.part.origins), making.rule, path)
+            losses += self.losses_of_part(part, sources(making.part.origins), making.rule, path)
             losses += self.losses_of_members(members[side], path)
         part = making.part
         return _Product(part.value, part.origins, making, members, (), making.ways, losses=losses)
@@ -638,12 +638,12 @@ class _Walker:
         members = row.members()[::-1] if is_below else row.members()
         policy, parts = row.last.policy, [self.part(one) for one in members]
         making = _HandlerResult.of_lists(handler, parts, (policy, policy.line(list, list)))
-        emptied = [self.nothing_left(one, by, making.rule, row.path) for one, by in _emptied(parts, is_below)]
+        emptied = [self.losses_of_part(one, by, making.rule, row.path) for one, by in _emptied(parts, is_below)]
         losses = [one for several in reversed(emptied) for one in several]
         numbered, part = dict(zip(making.inputs, members, strict=True)), making.part
         return _Product(part.value, part.origins, making, numbered, (), making.ways, losses=losses)
 
-    def nothing_left(self, part: Part, by: Any, rule: Rule, path: Path, known: Any = ()) -> Iterator[Overridden]:
+    def losses_of_part(self, part: Part, by: Any, rule: Rule, path: Path, known: Any = ()) -> Iterator[Overridden]:
         """Yield a loss for each source of a part that is not among *by*, the sources of what overrides the part."""
         policy, line = rule
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
