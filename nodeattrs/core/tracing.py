@@ -557,7 +557,7 @@ class _Walker:
         rule = policy, policy.line(*kinds)
         if verdict is TAKE or verdict is KEEP:
             loser, winner = (lower, upper) if verdict is TAKE else (upper, lower)
-            return self.over(loser, winner, rule, path)
+            return self.with_loser(loser, winner, rule, path)
         if verdict is DROP:
             return self.gone_both(lower, upper, rule, path)
         assert isinstance(verdict, Handler)
@@ -594,7 +594,7 @@ class _Walker:
                 yield from self.losses_of_part(self.part(one), by, rule, path, known)
                 yield from self.losses_of_members(one, path)
 
-    def over(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
+    def with_loser(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
         """The winner's place. Its losses come first, then the loser and the loser's losses."""
         by = () if self.is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
