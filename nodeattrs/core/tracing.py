@@ -559,14 +559,14 @@ class _Walker:
             loser, winner = (lower, upper) if verdict is TAKE else (upper, lower)
             return self.with_loser(loser, winner, rule, path)
         if verdict is DROP:
-            return self.gone_both(lower, upper, rule, path)
+            return self.both_lost(lower, upper, rule, path)
         assert isinstance(verdict, Handler)
         if verdict.regroups and lower.kind is upper.kind is list:
             self.has_made = True
             return _list_row(policy, verdict, so_far, new, from_top, path)
         making = _HandlerResult.by_handler(verdict, self.part(lower), self.part(upper), rule)
         if making.part.value is ABSENT:
-            return self.gone_both(lower, upper, rule, path)
+            return self.both_lost(lower, upper, rule, path)
         return self.made(making, {LOWER: lower, UPPER: upper}, path)
 
     def row(self, policy: Policy, so_far: _PathState, new: _PathState, from_top: bool, meets: bool = True) -> _Row:
@@ -599,7 +599,7 @@ class _Walker:
         by = () if self.is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
-    def gone_both(self, lower: _PathState, upper: _PathState, rule: Rule, path: Path) -> _PathState:
+    def both_lost(self, lower: _PathState, upper: _PathState, rule: Rule, path: Path) -> _PathState:
         """An empty place: each side is lost because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
         return _EMPTY.with_losses([*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)])
