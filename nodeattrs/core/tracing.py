@@ -597,14 +597,16 @@ class _Walker:
     def with_loser(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
         """The winner's place. Its losses come first, then the loser and the loser's losses."""
         by = () if self.is_from_the_start(winner) else self.numbers(winner)
-        return winner.with_losses(self.lost(loser, by, rule, path))
+        return winner.with_losses(self.losses_of_place(loser, by, rule, path))
 
     def both_lost(self, lower: _PathState, upper: _PathState, rule: Rule, path: Path) -> _PathState:
         """An empty place: each side is lost because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
-        return _EMPTY.with_losses([*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)])
+        return _EMPTY.with_losses(
+            [*self.losses_of_place(upper, below, rule, path), *self.losses_of_place(lower, above, rule, path)]
+        )
 
-    def lost(self, here: _PathState, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
+    def losses_of_place(self, here: _PathState, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Yield the settings of a place as losses, then the losses of that place."""
         if not isinstance(here, _Value):
             yield PendingLosses(here, (), path, by, rule)
