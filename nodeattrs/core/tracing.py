@@ -492,7 +492,7 @@ class _Walker:
         if left is ABSENT and laid.value is not ABSENT:
             return before
         making = _HandlerResult.by_change(step, self.part(before), Part(left, laid.origins))
-        return self.made(making, {LOWER: before, UPPER: _EMPTY}, ()).with_unknown(before.unknown)
+        return self.product(making, {LOWER: before, UPPER: _EMPTY}, ()).with_unknown(before.unknown)
 
     # --- two that meet
 
@@ -567,7 +567,7 @@ class _Walker:
         making = _HandlerResult.by_handler(verdict, self.part(lower), self.part(upper), rule)
         if making.part.value is ABSENT:
             return self.both_lost(lower, upper, rule, path)
-        return self.made(making, {LOWER: lower, UPPER: upper}, path)
+        return self.product(making, {LOWER: lower, UPPER: upper}, path)
 
     def row(self, policy: Policy, so_far: _PathState, new: _PathState, from_top: bool, meets: bool = True) -> _Row:
         """The row of a map and a place that may be a map, as two maps meet."""
@@ -615,7 +615,7 @@ class _Walker:
         if here.losses:
             yield here.losses
 
-    def made(self, making: _HandlerResult, members: dict[int, _PathState], path: Path) -> _Product:
+    def product(self, making: _HandlerResult, members: dict[int, _PathState], path: Path) -> _Product:
         """The place of a result of a handler or a change; inputs without anything in the result are losses."""
         self.has_made = True
         losses: list[Loss] = []
