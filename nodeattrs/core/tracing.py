@@ -661,7 +661,7 @@ class _Walker:
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
         while isinstance(here, _Product):
-            child, way = self.made_entry(here, key, path)
+            child, way = self.product_entry(here, key, path)
             if way is None:
                 return child.with_losses(passed).with_unknown(unknown)
             passed = [*child.losses, *passed]
@@ -696,7 +696,7 @@ class _Walker:
             so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
         return so_far
 
-    def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, SourcePath | None]:
+    def product_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, SourcePath | None]:
         """(an entry of a result, its way). The way is None unless the entry was taken unchanged from one place."""
         making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
         origins = origins_at(here.ways, key) if entry.stands else ()
