@@ -64,7 +64,7 @@ def walk(
         found = with_holding_maps(found, walker.own, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.in_larger_map for lost in waiting)
-    if replaced and len(waiting) < 2 and not walker.has_made:
+    if replaced and len(waiting) < 2 and not walker.has_products:
         return found
     return with_next_first(found, path, walker.own, again, removals)
 
@@ -387,7 +387,7 @@ class _Walker:
         self.gone: dict[int, list[SourcePath]] = {}
         for place in gone:
             self.gone.setdefault(place.source, []).append(place)
-        self.has_made = False
+        self.has_products = False
         # By what they are made of, since a row with further losses gives the same.
         self.merged: dict[tuple[_PathState, _RowMember], Part] = {}
         self.lists: dict[tuple[_PathState, _RowMember], _Product] = {}
@@ -562,7 +562,7 @@ class _Walker:
             return self.both_lost(lower, upper, rule, path)
         assert isinstance(verdict, Handler)
         if verdict.regroups and lower.kind is upper.kind is list:
-            self.has_made = True
+            self.has_products = True
             return _list_row(policy, verdict, so_far, new, from_top, path)
         making = _HandlerResult.by_handler(verdict, self.part(lower), self.part(upper), rule)
         if making.part.value is ABSENT:
@@ -617,7 +617,7 @@ class _Walker:
 
     def product(self, making: _HandlerResult, members: dict[int, _PathState], path: Path) -> _Product:
         """The place of a result of a handler or a change; inputs without anything in the result are losses."""
-        self.has_made = True
+        self.has_products = True
         losses: list[Loss] = []
         for side, part in making.inputs.items():
             losses += self.losses_of_part(part, sources(making.part.origins), making.rule, path)
