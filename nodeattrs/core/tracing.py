@@ -706,7 +706,7 @@ class _Walker:
         earlier = [
             PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
         ]
-        losses = [*self.noted(here, ways, path), *self.left_out(making, entry, rest, path)]
+        losses = [*self.noted(here, ways, path), *self.losses_of_inputs(making, entry, rest, path)]
         if only is not None:  # of what goes on in the same value, the earlier ones are found again one step down
             losses += earlier
             earlier = []
@@ -726,7 +726,7 @@ class _Walker:
             yield from (_lost(setting, by, note.rule) for setting in self.settings(making.input_at(way), path))
             yield PendingLosses(here.members[way.source], way.path, path)
 
-    def left_out(self, making: _HandlerResult, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
+    def losses_of_inputs(self, making: _HandlerResult, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
         """Yield a loss for each setting that an input has at the same steps, and that has nothing in the result."""
         by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
         if not (making.is_change and by):
