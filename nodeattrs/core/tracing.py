@@ -706,7 +706,7 @@ class _Walker:
         earlier = [
             PendingLosses(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only
         ]
-        losses = [*self.noted(here, ways, path), *self.losses_of_inputs(making, entry, rest, path)]
+        losses = [*self.losses_of_decisions(here, ways, path), *self.losses_of_inputs(making, entry, rest, path)]
         if only is not None:  # of what goes on in the same value, the earlier ones are found again one step down
             losses += earlier
             earlier = []
@@ -718,7 +718,7 @@ class _Walker:
         found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
         return replace(found, losses=losses, unknown=entry.unknown), only
 
-    def noted(self, here: _Product, ways: list[SourcePath], path: Path) -> Iterator[Loss]:
+    def losses_of_decisions(self, here: _Product, ways: list[SourcePath], path: Path) -> Iterator[Loss]:
         """Yield the losses of decisions that were made while the handler ran."""
         making = here.making
         for way, winner, note in making.overridden(ways):
