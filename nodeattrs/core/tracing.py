@@ -418,7 +418,7 @@ class _Walker:
             if _covers(here, key, is_lost):
                 return here, depth
             if here.has_something:
-                here = self.below(here, key, _label(keys, depth + 1, path))
+                here = self.place_below(here, key, _label(keys, depth + 1, path))
         return here, len(keys)
 
     def resolved_losses(self, losses: Iterable[Loss]) -> Iterator[Overridden]:
@@ -655,7 +655,7 @@ class _Walker:
 
     # --- one step down
 
-    def below(self, here: _PathState, key: Any, path: Path) -> _PathState:
+    def place_below(self, here: _PathState, key: Any, path: Path) -> _PathState:
         """The place one step down; through a result of a handler, on to the input that the entry was taken from."""
         here = self.joined_lists(here)
         passed: list[Any] = []
@@ -689,11 +689,11 @@ class _Walker:
         return _Value(value, at, unknown=here.unknown)
 
     def row_entry(self, here: _Row, key: Any, path: Path) -> _PathState:
-        so_far = self.below(here.base, key, path)
+        so_far = self.place_below(here.base, key, path)
         for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
             meeting = self.merge_pair if one.meets else self.without_rule
-            so_far = meeting(policy, so_far, self.below(one.here, key, path), path, one.from_top)
+            so_far = meeting(policy, so_far, self.place_below(one.here, key, path), path, one.from_top)
         return so_far
 
     def product_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, SourcePath | None]:
