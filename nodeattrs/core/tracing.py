@@ -61,12 +61,12 @@ def walk(
     winners = {one.source for one in found.standing}
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):
-        found = with_holding_maps(found, walker.own, again)
+        found = with_holding_maps(found, walker.value_in_source, again)
     # If the winner has replaced one setting, at the path itself, that is the next one. Else another walk finds it.
     replaced = all(lost.line.rule is TAKE and lost.setting.path == path and not lost.in_larger_map for lost in waiting)
     if replaced and len(waiting) < 2 and not walker.has_products:
         return found
-    return with_next_first(found, path, walker.own, again, removals)
+    return with_next_first(found, path, walker.value_in_source, again, removals)
 
 
 # --- how a handler or a change has made a value
@@ -750,10 +750,10 @@ class _Walker:
         if part.value is ABSENT:
             return
         found = ((path, part.origins),) if type(part.origins) is SourcePath else pieces(part.origins, path)
-        own = ((now, at, self.own(at, dig(part.value, now[len(path) :]))) for now, at in found if at.source)
+        own = ((now, at, self.value_in_source(at, dig(part.value, now[len(path) :]))) for now, at in found if at.source)
         yield from (SetValue(at.source, now, value, at.path) for now, at, value in own)
 
-    def own(self, at: SourcePath, otherwise: Any) -> Any:
+    def value_in_source(self, at: SourcePath, otherwise: Any) -> Any:
         """The value that a source has at a place; *otherwise* where it has none."""
         value: Any = self.trees.get(at.source, ABSENT)
         for step in at.path:
