@@ -596,12 +596,12 @@ class _Walker:
 
     def with_loser(self, loser: _PathState, winner: _PathState, rule: Rule, path: Path) -> _PathState:
         """The winner's place. Its losses come first, then the loser and the loser's losses."""
-        by = () if self.is_from_the_start(winner) else self.numbers(winner)
+        by = () if self.is_from_the_start(winner) else self.sources_of(winner)
         return winner.with_losses(self.losses_of_place(loser, by, rule, path))
 
     def both_lost(self, lower: _PathState, upper: _PathState, rule: Rule, path: Path) -> _PathState:
         """An empty place: each side is lost because of the other."""
-        below, above = self.numbers(lower), self.numbers(upper)
+        below, above = self.sources_of(lower), self.sources_of(upper)
         return _EMPTY.with_losses(
             [*self.losses_of_place(upper, below, rule, path), *self.losses_of_place(lower, above, rule, path)]
         )
@@ -760,7 +760,7 @@ class _Walker:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
         return otherwise if value is ABSENT else value
 
-    def numbers(self, here: _PathState) -> tuple[int, ...]:
+    def sources_of(self, here: _PathState) -> tuple[int, ...]:
         """The sources of the value at a place."""
         origins = self.part(here).origins
         return (origins.source,) if type(origins) is SourcePath else sources(origins)
