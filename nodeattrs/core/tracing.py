@@ -404,14 +404,14 @@ class _Walker:
         self, here: _PathState, keys: Path, path: Path, is_lost: bool
     ) -> tuple[_Value | _Product, Path, list[Loss]]:
         """Returns (place, path, losses) some steps down, or those of the scalar or list that blocks the way."""
-        here, depth = self.reached(here, keys, path, is_lost)
+        here, depth = self.advance(here, keys, path, is_lost)
         there = self.as_value(here, at := _label(keys, depth, path))
         losses = list(self.all_losses(there))
         for deeper in range(depth, len(keys)):
             losses = losses_below(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return there, at, losses
 
-    def reached(self, here: _PathState, keys: Path, path: Path, is_lost: bool = False) -> tuple[_PathState, int]:
+    def advance(self, here: _PathState, keys: Path, path: Path, is_lost: bool = False) -> tuple[_PathState, int]:
         """Returns (place, number of steps taken): all of them, or as many as lead to a value that blocks the way."""
         for depth, key in enumerate(keys):
             here = self.joined_lists(here)
@@ -669,7 +669,7 @@ class _Walker:
             here = self.joined_lists(here.members[way.source])
             if not way.path:
                 return here.with_losses(passed).with_unknown(unknown)
-            here = self.joined_lists(self.reached(here, way.path[:-1], path[:-1])[0])
+            here = self.joined_lists(self.advance(here, way.path[:-1], path[:-1])[0])
             key = way.path[-1]
         entry = self.row_entry(here, key, path) if isinstance(here, _Row) else self.entry(here, key)
         if not (here.losses or passed or unknown):
