@@ -202,7 +202,7 @@ class _Lists(list[Part]):
 _KINDS: dict[type, type] = {_ReversedMap: dict, _Lists: list}
 
 
-class _Below:
+class _LowerAccumulator:
     """Merges many parts below a result. Afterwards the caller must not use the given result.
 
     A merged map has the keys of the lower side first, so each part goes in front of the result. Here merged maps are
@@ -313,7 +313,7 @@ def _settled(given: _Value) -> _Value:
 # --- parts merged one by one
 
 MANY_STEPS = 16
-"""From this number of steps on, a folding from the top collects the further parts in a `_Below`."""
+"""From this number of steps on, a folding from the top collects the further parts in a `_LowerAccumulator`."""
 
 NOTHING = Part(ABSENT, ())
 """A part without a value and without a source."""
@@ -392,7 +392,7 @@ class Folding:
         self.steps: list[Step] = []
         self.laid = int(start is not None)
         self._created = InPlace() if growing else None
-        self._under: _Below | None = None  # has the result, while many parts are laid below it
+        self._under: _LowerAccumulator | None = None  # has the result, while many parts are laid below it
 
     @property
     def result(self) -> Part:
@@ -437,7 +437,7 @@ class Folding:
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:
-            self._under = _Below(self._result)
+            self._under = _LowerAccumulator(self._result)
         try:
             self._under.lay(policy, part)
         except MergeConflict:
@@ -568,7 +568,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
         elif from_top and len(row) >= MANY_STEPS:
-            under = under or _Below(so_far)
+            under = under or _LowerAccumulator(so_far)
             under.meet(policy, part)
         else:
             so_far, under = under.result() if under else so_far, None
