@@ -49,7 +49,7 @@ _NEAR = 8
 """A name is sought in this number of lines behind its keyword."""
 
 
-class _NameInTask(NamedTuple):
+class _TaskReference(NamedTuple):
     """A role or a file of tasks that a task names.
 
     kind: "role" or "tasks"
@@ -80,7 +80,7 @@ class _Reachable:
 class _Step:
     """A name in a file that is still to be followed. folder: the folder of the file; origin: the place of the name"""
 
-    named: _NameInTask
+    named: _TaskReference
     folder: Path
     origin: Origin
 
@@ -209,18 +209,18 @@ def _unread(file: str, reason: str) -> Layer:
     return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
 
 
-def _entries(given: Any) -> Iterator[_NameInTask]:
+def _entries(given: Any) -> Iterator[_TaskReference]:
     """Yield the roles that a list of entries names; none for any other value."""
     for entry in given if isinstance(given, list) else ():
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):
-            yield _NameInTask("role", name)
+            yield _TaskReference("role", name)
 
 
 # --- names in the text of a file of tasks
 
 
-def _names_in_task_text(text: str) -> Iterator[_NameInTask]:
+def _names_in_task_text(text: str) -> Iterator[_TaskReference]:
     """Yield the roles and files of tasks that include or import statements in a text name, in the order of lines.
 
     Lines that are comments are left out. A name that is not found near its keyword is "". Nothing is raised.
@@ -232,10 +232,10 @@ def _names_in_task_text(text: str) -> Iterator[_NameInTask]:
         found = None if line.lstrip().startswith("#") else _KEYWORD.search(line)
         if found:
             kind, rest = found[1], found[2].strip()
-            yield _NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
+            yield _TaskReference(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
 
 
-def _names_in_tasks(tree: Any) -> Iterator[_NameInTask]:
+def _names_in_tasks(tree: Any) -> Iterator[_TaskReference]:
     """Yield the roles and files of tasks that parsed tasks include or import, also in blocks, in no particular order.
 
     tree:   the list of tasks; anything without tasks yields nothing
@@ -251,9 +251,9 @@ def _names_in_tasks(tree: Any) -> Iterator[_NameInTask]:
         ahead += one.values()
         module, given = module_of(one)
         if module in ("include_role", "import_role"):
-            yield _NameInTask("role", role_name_of(arguments_of(one, given)))
+            yield _TaskReference("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
-            yield _NameInTask("tasks", task_file_of(arguments_of(one, given)))
+            yield _TaskReference("tasks", task_file_of(arguments_of(one, given)))
 
 
 def _on_line(kind: str, rest: str) -> str:
