@@ -301,7 +301,7 @@ _KINDS = (("defaults", 2), ("vars", 15))
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceInPlays:
+class PlaySetting:
     """A line of a role or a play that sets a variable.
 
     origin:            the line
@@ -335,7 +335,7 @@ class SettingsInPlays:
     unread: the places that were not read and may set it
     """
 
-    found: Sequence[PlaceInPlays] = ()
+    found: Sequence[PlaySetting] = ()
     unread: Sequence[Unread] = ()
 
 
@@ -541,12 +541,12 @@ def _broken_file(kind: str, error: AnsibleError, name: str, level: int) -> Layer
     return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
 
 
-def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaceInPlays:
+def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaySetting:
     found: dict[str, dict[int, None]] = {}
     for name, play in plays:
         found.setdefault(name, {})[play.number] = None
     has_unknown_hosts = any(play.patterns is None for _, play in plays)
-    return PlaceInPlays(origin, value, level, {name: (*its,) for name, its in found.items()}, has_unknown_hosts)
+    return PlaySetting(origin, value, level, {name: (*its,) for name, its in found.items()}, has_unknown_hosts)
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
 from nodeattrs.dialects.ansible.contexts import first_found_of
 from nodeattrs.dialects.ansible.faults import NOT_EVALUATED, AnsibleError, new_warning
-from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaceInPlays, SettingsInPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaySetting, SettingsInPlays, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC
 from nodeattrs.dialects.ansible.playbook import InTask
@@ -352,7 +352,7 @@ class SettingsReport:
             yield printable(f"{place}  {name} = {shown_value}")
 
 
-def _placed(one: PlaceInPlays) -> dict[str, Any]:
+def _placed(one: PlaySetting) -> dict[str, Any]:
     return {
         **origin_data(one.origin),
         "value": _data(one.value),
@@ -361,7 +361,7 @@ def _placed(one: PlaceInPlays) -> dict[str, Any]:
     }
 
 
-def _sentence(one: PlaceInPlays) -> str:
+def _sentence(one: PlaySetting) -> str:
     value = "" if one.value is None else f"{shown(_data(one.value))}, "
     return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
 
