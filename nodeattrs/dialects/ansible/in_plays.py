@@ -328,7 +328,7 @@ class PlaySetting:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsInPlays:
+class PlaySettings:
     """The lines of plays and roles that set one path of a variable.
 
     found:  the places that set it, the highest level first
@@ -339,13 +339,13 @@ class SettingsInPlays:
     unread: Sequence[Unread] = ()
 
 
-NO_PLAYS = SettingsInPlays()
+NO_PLAYS = PlaySettings()
 
 _LayerAtLevel = tuple[Layer, int]
 """A layer with the number of its level; for what was not read, an unknown layer."""
 
 
-def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> SettingsInPlays:
+def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> PlaySettings:
     """The places in plays and roles that set a path, and what was not read.
 
     hosts: only plays for one of these hosts, and plays whose hosts are not known; None for all plays
@@ -366,7 +366,7 @@ class _Plays:
         self._layers_by_file: dict[Path, list[_LayerAtLevel]] = {}
         self._unread_layers: list[Layer] = []
 
-    def found(self, hosts: frozenset[str] | None) -> SettingsInPlays:
+    def found(self, hosts: frozenset[str] | None) -> PlaySettings:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
@@ -381,7 +381,7 @@ class _Plays:
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_place_in_plays(origin, value, level, its) for (origin, level), (value, its) in places.items()]
         unread |= dict.fromkeys(map(self._unread, self._unread_layers))
-        return SettingsInPlays(sorted(rows, key=lambda one: -one.level), [*unread])
+        return PlaySettings(sorted(rows, key=lambda one: -one.level), [*unread])
 
     def _unread(self, layer: Layer) -> Unread:
         origin = layer.origin.at(())

@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
-from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import PlaySettings, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.references import TEST_FOLDERS
@@ -205,7 +205,7 @@ class AnsibleHosts(InRepository):
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
     @cached_property
-    def _in_plays(self) -> Callable[[TreePath], list[SettingsInPlays]]:
+    def _in_plays(self) -> Callable[[TreePath], list[PlaySettings]]:
         """Gives the settings of a path in plays, one for each inventory; kept for each path."""
         return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 

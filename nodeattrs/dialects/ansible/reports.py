@@ -20,7 +20,7 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
 from nodeattrs.dialects.ansible.contexts import first_found_of
 from nodeattrs.dialects.ansible.faults import NOT_EVALUATED, AnsibleError, new_warning
-from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaySetting, SettingsInPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaySetting, PlaySettings, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC
 from nodeattrs.dialects.ansible.playbook import InTask
@@ -175,7 +175,7 @@ class _ExplainedVariable:
     answer: Variables
     explanation: NodeExplanation
     rendered: Rendered | None = None
-    in_plays: SettingsInPlays = NO_PLAYS
+    in_plays: PlaySettings = NO_PLAYS
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
