@@ -102,7 +102,7 @@ _NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
 
-class _Meter:
+class _TemplateBudget:
     """The budget of the templates of one environment. Its methods raise TooMuch where the budget is used up.
 
     budget: its steps are drawn; each template may take its seconds after it is compiled
@@ -303,7 +303,7 @@ def _percent(text: Any, values: Any, weight: int) -> int:
 class _Fields(Formatter):
     """A formatter that draws steps for each field. It sees the width of a field after inner fields are filled in."""
 
-    meter: _Meter
+    meter: _TemplateBudget
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         self.meter.expect(max(map(int, _NUMBER.findall(format_spec)), default=0))
@@ -442,7 +442,7 @@ class CountedEnvironment(SandboxedEnvironment):
     ) -> None:
         # Jinja's optimizer takes the cube of how deep an expression is.
         super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
-        self.meter = _Meter(budget)
+        self.meter = _TemplateBudget(budget)
         self.code_generator_class = _NativeCode if native else _Code
         self.concat = lambda parts: joined(self.meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
         hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
