@@ -333,7 +333,7 @@ _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)
 """Filters that return their argument, and draw steps for it. No template can name them."""
 
 
-class _Drawing(NodeTransformer):
+class _BudgetTransformer(NodeTransformer):
     """Puts the filters above into the tree of a template: operators and loops make no calls that could be counted."""
 
     def __init__(self, environment: Environment) -> None:
@@ -487,7 +487,7 @@ class CountedEnvironment(SandboxedEnvironment):
         The seconds of the template begin when this returns. raises: TooMuch; TemplateSyntaxError
         """
         self.meter.restart()
-        tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
+        tree = _BudgetTransformer(self).visit(self.parse(source) if isinstance(source, str) else source)
         code = super().compile(tree, *args, **named)
         self.meter.restart()
         return code
