@@ -316,7 +316,7 @@ class _Formatter(_Fields, SandboxedFormatter):
     pass
 
 
-class _Escaping(_Fields, SandboxedEscapeFormatter):
+class _EscapingFormatter(_Fields, SandboxedEscapeFormatter):
     pass
 
 
@@ -538,7 +538,7 @@ class CountedEnvironment(SandboxedEnvironment):
         """What `str.format` and `str.format_map` give."""
         formatter: Any = _Formatter(self)
         if isinstance(text, Markup):
-            formatter = _Escaping(self, escape=text.escape)
+            formatter = _EscapingFormatter(self, escape=text.escape)
         formatter.meter = self.meter
         if name == "format_map":
             (named,), args = args, ()
