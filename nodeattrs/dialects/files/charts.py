@@ -164,7 +164,7 @@ def _folder(folder: pathlib.Path, name: str, budget: Budget) -> _Files:
     return _Files(name, read, folders)
 
 
-class _Unpacked(gzip.GzipFile):
+class _LimitedGzip(gzip.GzipFile):
     """The bytes of a package, as `tarfile` asks for them. raises: TooMuch, past the limit"""
 
     def __init__(self, content: bytes, name: str) -> None:
@@ -186,7 +186,7 @@ def _packed(content: bytes, name: str, budget: Budget) -> _Files:
     budget.steps(_STEPS)
     members: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=_Unpacked(content, name), mode="r|") as archive:
+        with tarfile.open(fileobj=_LimitedGzip(content, name), mode="r|") as archive:
             for member in archive:
                 budget.steps()
                 is_read = member.name.rpartition("/")[2] in _READ or member.name.endswith(".tgz")
