@@ -108,7 +108,7 @@ _READ_IN_A_STEP = 100
 _MET_IN_A_STEP = 50
 
 
-class _Effort:
+class _MergeBudget:
     """Counts the work of merging parts, as steps of the budget.
 
     A part copies the maps and lists in which it is merged. A patch or a custom merger may copy the whole config, which
@@ -172,7 +172,7 @@ class _Run:
     def __init__(self, rules: MergeRules, budget: Budget) -> None:
         self.rules = rules
         self.mode, self.how, self.release, self.data = rules
-        self.effort = _Effort(budget)
+        self.effort = _MergeBudget(budget)
         self.folding: Folding | None = None
         self.has_config = False
         self.sources: list[CloudPart | Layer] = []
