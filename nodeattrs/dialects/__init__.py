@@ -14,11 +14,11 @@ from nodeattrs.errors import BadArgument
 if TYPE_CHECKING:
     from nodeattrs.contract.dialect import Dialect
     from nodeattrs.dialects.built_in import BUILT_IN
-    from nodeattrs.dialects.registry import Foreign, all_dialects, foreign
+    from nodeattrs.dialects.registry import ForeignDialects, all_dialects, foreign
 
-__all__ = ["BUILT_IN", "Foreign", "all_dialects", "foreign", "named"]
+__all__ = ["BUILT_IN", "ForeignDialects", "all_dialects", "foreign", "named"]
 
-_HOMES = {"BUILT_IN": "built_in", "Foreign": "registry", "all_dialects": "registry", "foreign": "registry"}
+_HOMES = {"BUILT_IN": "built_in", "ForeignDialects": "registry", "all_dialects": "registry", "foreign": "registry"}
 
 _member = __getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones
 
