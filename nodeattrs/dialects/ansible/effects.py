@@ -326,7 +326,7 @@ class TaskEffects:
 
 
 @dataclass(frozen=True, slots=True)
-class _UnnamedLocator:
+class _SubtreeLocator:
     """A locator for variables that stand in a file under one more name: drops the first step of a path."""
 
     locator: Locator
@@ -339,4 +339,4 @@ def _under(layer: Layer, name: Any) -> Layer:
     """The layer with its variables as a map under *name*; unchanged without a name, or where it is unknown."""
     if name is None or type(layer.value) is Unknown:
         return layer
-    return Layer({name: layer.value}, _UnnamedLocator(layer.origin), layer.title)
+    return Layer({name: layer.value}, _SubtreeLocator(layer.origin), layer.title)
