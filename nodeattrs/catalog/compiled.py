@@ -41,7 +41,7 @@ def compiled_catalog(
     types:   types of modules, for their automatic relations. `Catalog.warnings` names types that may relate more
     raises:  DocumentError, where *tree* is no compiled catalog; DuplicateResource
     """
-    return _Compiled(tree, locator, file, types).catalog()
+    return _CatalogReader(tree, locator, file, types).catalog()
 
 
 def without_notices(text: str) -> str:
@@ -86,7 +86,7 @@ class _Row(NamedTuple):
     data: Mapping[str, Any]
 
 
-class _Compiled:
+class _CatalogReader:
     def __init__(self, tree: Any, locator: Locator | None, file: str | None, types: ModuleTypes | None) -> None:
         self._locator = locator
         self._file = file
