@@ -52,7 +52,7 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
             and None from it changes nothing. A value under another tag that is not YAML's own becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
-    builder = _Layered(text, budget=budget)
+    builder = _TaggedYamlBuilder(text, budget=budget)
     builder.tags = tags
     builder.run()
     warnings = tuple(builder.warnings)
@@ -123,7 +123,7 @@ class _YamlBuilder(Builder):
         return self.error(f"!!{name} cannot be kept here", event, hint=_TAG_HINTS.get(name))
 
 
-class _Layered(_YamlBuilder):
+class _TaggedYamlBuilder(_YamlBuilder):
     takes_all = True
     tags: Tags
 
