@@ -36,7 +36,7 @@ _CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 
 
 @dataclass(frozen=True)
-class When:
+class FactCondition:
     """A condition of an attribute file.
 
     met:   a function from the facts of a node to whether they meet the condition
@@ -47,14 +47,14 @@ class When:
     facts: tuple[tuple[Path, Path], ...] = ()
 
 
-ALWAYS = When(lambda facts: True)
+ALWAYS = FactCondition(lambda facts: True)
 
 
-def _read_when(fields: Fields, at: Path) -> When:
+def _read_when(fields: Fields, at: Path) -> FactCondition:
     """The condition at a path of a document; faults are noted in *fields*."""
     reader = _ConditionReader(fields)
     met = reader.map(dig(fields.tree, at), at)
-    return When(met, tuple(reader.facts))
+    return FactCondition(met, tuple(reader.facts))
 
 
 class _ConditionReader:
@@ -203,7 +203,7 @@ class Block:
     at:     its path in the document; () for the top of the file
     """
 
-    when: tuple[When, ...]
+    when: tuple[FactCondition, ...]
     levels: tuple[BlockLevel, ...]
     at: Path
 
@@ -283,7 +283,7 @@ def _is_ours(tree: Any) -> bool:
     return tree is None or any(word in known or hint_for(word, known) for word in words)
 
 
-def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When, ...], at: Path) -> Block:
+def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[FactCondition, ...], at: Path) -> Block:
     found = fields.map(*at) if at else fields.tree
     when = above
     if at and found.get(_WHEN) is not None:
