@@ -43,7 +43,7 @@ from nodeattrs.dialects.bindings.forms.data.kinds import sets_from_document, sit
 from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse_site
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
+from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, WhenItem
 from nodeattrs.dialects.bindings.model.producers import Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.sites import (
     Environment,
@@ -547,7 +547,7 @@ class _ClassifierAnswer:
             items.append(BoundVariables(origin=self._at("parameters"), values=variables))
         if node is None or not items:
             return []
-        when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
+        when = WhenItem(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
         return [BindingSet("enc", (when,), self._at())]
 
     def _at(self, *path: str) -> Origin:

@@ -48,7 +48,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     faults,
     hash_of,
     is_parameter_map,
@@ -130,7 +130,7 @@ class DeclarationPlace:
     mask: int = 0
     rank: int = 0
 
-    def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
+    def when(self, item: WhenItem, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
         """The place inside of a condition, with the mask and rank 0.
 
         Its causes begin with the line of the condition, and the lines that list the categories of the condition.
@@ -153,7 +153,7 @@ class _OpenBlock(NamedTuple):
     names: the categories without a value
     """
 
-    item: When
+    item: WhenItem
     place: DeclarationPlace
     names: tuple[str, ...]
 
@@ -162,7 +162,7 @@ class _OpenBlock(NamedTuple):
         """The names of the keys that the block may bind; None where they are not known, as with parameters."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
-        binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
+        binds_names = all(isinstance(one, (Bind, WhenItem, Inclusion, Dependency)) for one in inside)
         is_closed = binds_names and None not in names
         return {str(name) for name in names} if is_closed else None
 
@@ -479,7 +479,7 @@ class _DeclarationTable:
         mask = max(masks, key=ranked)
         at = replace(place, mask=mask, rank=ranked(mask))
         for item in items:
-            if type(item) is When:
+            if type(item) is WhenItem:
                 self._when(item, place, masks)
                 continue
             self.resolution.faults.extend(faults(item))
@@ -488,7 +488,7 @@ class _DeclarationTable:
             else:
                 self._other(item, at)
 
-    def _when(self, item: When, place: DeclarationPlace, masks: tuple[int, ...]) -> None:
+    def _when(self, item: WhenItem, place: DeclarationPlace, masks: tuple[int, ...]) -> None:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
@@ -496,7 +496,7 @@ class _DeclarationTable:
         elif names := self._without_value(item):
             self.resolution.open.append(_OpenBlock(item, place, names))
 
-    def _without_value(self, item: When) -> tuple[str, ...]:
+    def _without_value(self, item: WhenItem) -> tuple[str, ...]:
         """The categories without a value because of which a condition does not hold; `node` is never among them."""
         for alternative in item.alternatives:
             names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]

@@ -28,7 +28,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     asked_key,
     category,
     chain_of,
@@ -392,8 +392,8 @@ class _WhenBlock(Block):
         return self
 
     def item(self) -> Item:
-        """The finished `When` item with its items."""
-        return When(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
+        """The finished `WhenItem` item with its items."""
+        return WhenItem(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
 
     def __enter__(self) -> _WhenBlock:
         return self

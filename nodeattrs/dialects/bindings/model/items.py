@@ -122,7 +122,7 @@ class Multibind(Bind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class When(Item):
+class WhenItem(Item):
     """Items that are in effect if at least one of the alternatives holds.
 
     alternatives: an alternative is a tuple of (category, value) pairs; it holds if all its pairs hold
@@ -274,7 +274,7 @@ class BindingSet:
         while waiting:
             item = waiting.pop()
             yield item
-            if isinstance(item, When):
+            if isinstance(item, WhenItem):
                 waiting.extend(reversed(item.items))
 
 

@@ -63,7 +63,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     category,
     chain_of,
     is_parameter_map,
@@ -467,7 +467,7 @@ KINDS: dict[str, Record] = {
     ),
     "when": _record(
         "when",
-        When,
+        WhenItem,
         Field("if", _CONDITION, "alternatives", needed=True),
         Field("items", ITEMS, default=(), written=True),
     ),

@@ -47,7 +47,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     category,
     is_parameter_map,
 )
@@ -256,7 +256,7 @@ class _SetReader(_ExpressionReader):
         conditions = [child for child in tree.children if child.data == "alternative"]
         items = tree.children[len(conditions) :]
         alternatives = tuple(tuple(map(self._predicate, one.children)) for one in conditions)
-        return When(origin=origin, alternatives=alternatives, items=tuple(map(self.item, items)))
+        return WhenItem(origin=origin, alternatives=alternatives, items=tuple(map(self.item, items)))
 
     def _bind(self, tree: Tree, origin: Origin) -> Item:
         return Bind(origin=origin, **self._fields(tree.children))
