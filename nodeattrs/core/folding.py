@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.origins import Origins, SourcePath, gathered, origins_at, origins_by_key
-from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
+from nodeattrs.core.part import IN_PLACE, Handler, OwnContainers, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -320,7 +320,7 @@ NOTHING = Part(ABSENT, ())
 
 
 @contextmanager
-def _in_place(created: InPlace) -> Iterator[None]:
+def _in_place(created: OwnContainers) -> Iterator[None]:
     """A context manager: merges within the block extend the lists and maps of *created* in place."""
     token = IN_PLACE.set(created)
     try:
@@ -391,7 +391,7 @@ class Folding:
         self._result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self.laid = int(start is not None)
-        self._created = InPlace() if growing else None
+        self._created = OwnContainers() if growing else None
         self._under: _LowerAccumulator | None = None  # has the result, while many parts are laid below it
 
     @property
@@ -425,7 +425,7 @@ class Folding:
             self.laid += 1
         self.steps.append(Step(part, policy))
 
-    def _lay_growing(self, created: InPlace, part: Part, policy: Policy) -> None:
+    def _lay_growing(self, created: OwnContainers, part: Part, policy: Policy) -> None:
         try:
             with _in_place(created):
                 self.result = self._met(part, policy)
@@ -489,7 +489,7 @@ class Folding:
         cost: merging all parts again, and a copy of each list that is joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        again._created = InPlace(lists=False)
+        again._created = OwnContainers(lists=False)
         yield again.result
         for step in self.steps:
             again._repeat(step, step.part)
@@ -563,7 +563,7 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     row:  (part, policy of the entries, True if the part is the lower side) for each map; an ABSENT part is skipped
     cost: the cost of merging the parts; results in between are not kept
     """
-    created, under = InPlace(), None
+    created, under = OwnContainers(), None
     for part, policy, from_top in row:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
