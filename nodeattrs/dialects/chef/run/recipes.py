@@ -26,7 +26,14 @@ from nodeattrs.dialects.chef.repository.programs import line_in
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_questions, platform_words
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS, full_name
-from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
+from nodeattrs.dialects.chef.run.ruby_files import (
+    NOT_READ,
+    Reached,
+    RubyFiles,
+    UnrunCodeFinder,
+    note_anything,
+    note_code,
+)
 from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
@@ -157,7 +164,7 @@ class RecipeRunner:
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
-        self._unrun = Unrun(())
+        self._unrun = UnrunCodeFinder(())
         self._facts = facts or {}
         if ruby is not None:
             ruby.set_callbacks(
@@ -196,7 +203,7 @@ class RecipeRunner:
         raises: RecipeFailed, NotFound, DocumentError
         """
         cookbooks = [self._cookbook(name) for name in order]
-        self._unrun = Unrun(cookbooks)
+        self._unrun = UnrunCodeFinder(cookbooks)
         for cookbook in cookbooks:
             if cookbook.unread:
                 self._note_unread(Origin(ATTRIBUTE_FILE, cookbook.name, cookbook.locator.at(()).file), cookbook)
