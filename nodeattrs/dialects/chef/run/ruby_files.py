@@ -1,5 +1,6 @@
-"""The Ruby files of cookbooks. `RubyFiles` runs them. `UnrunCodeFinder` finds the code that a file may call if it does not run.
+"""The Ruby files of cookbooks. `RubyFiles` runs them.
 
+`UnrunCodeFinder` finds the code that a file may call if the file does not run.
 Used by `run.recipes` while a node runs, by `causes` and by the checks. The Ruby process of `chef.ruby` starts with the
 first file. Code that does not run *reaches* the libraries, resources and definitions whose names it uses, since it may
 call them. What these may set counts, too.
@@ -271,8 +272,8 @@ class RubyFiles:
     def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
         """Yield (place, code, further code that it may call) for the code that runs when resources converge.
 
-        Further code is (cookbook, origin, code), as `UnrunCodeFinder.reached` yields it; it is left out if it was yielded before.
-        Yields nothing if no recipe ran.
+        Further code is (cookbook, origin, code), as `UnrunCodeFinder.reached` yields it. Code that was yielded before
+        is left out. Yields nothing if no recipe ran.
         """
         seen: set[int] = set()
         for origin, code in self.compiled.code_for_later():
