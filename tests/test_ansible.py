@@ -233,7 +233,7 @@ class TestFaults:
         with pytest.raises(AnsibleError, match="did you mean site"):
             tree({}).of_group("sit")
 
-    def test_what_is_no_source_is_refused(self):
+    def test_an_inventory_refuses_extra_vars_as_a_text(self):
         """By the border of the call."""
         with pytest.raises(BadArgument):
             Inventory("web1,", extra_vars="a=1")

@@ -178,7 +178,7 @@ class TestReading:
     @pytest.mark.parametrize(
         ("layer", "kind"), [({"name": "x", "include": 3}, "bad-uri"), ({"include": "confdir:/x"}, "bad-layer")]
     )
-    def test_what_is_no_layer_is_refused(self, layer, kind):
+    def test_malformed_layers_of_a_composition_are_refused(self, layer, kind):
         with pytest.raises(BindingError) as caught:
             layer_references([layer], Inventory())
         assert caught.value.kind == kind

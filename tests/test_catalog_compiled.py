@@ -179,7 +179,7 @@ class TestReading:
             {"resources": [{"type": "A", "title": "b", "parameters": 1}], "edges": []},
         ],
     )
-    def test_what_is_none_is_refused(self, tree):
+    def test_a_document_that_is_no_compiled_catalog_is_refused(self, tree):
         with pytest.raises(DocumentError, match="is no compiled catalog"):
             compiled_catalog(tree, file="x.json")
 

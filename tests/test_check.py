@@ -192,7 +192,7 @@ class TestUnused:
         """
         assert [] == look({**OLD, **more})
 
-    def test_what_a_dependency_reaches_is_used(self, look: Look):
+    def test_cookbooks_that_a_dependency_reaches_count_as_used(self, look: Look):
         """
         Over two steps.
         """

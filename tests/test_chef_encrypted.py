@@ -97,7 +97,7 @@ def clear(item: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("item", ENCRYPTED, ids=["version 1", "version 2", "version 3"])
 class TestFormats:
-    def test_what_chef_encrypted_is_opened(self, item):
+    def test_items_that_chef_encrypted_are_decrypted(self, item):
         """All kinds of values, each a secret; the id is none."""
         opened = decrypted(item, SECRET.encode(), "db")
 
@@ -116,7 +116,7 @@ class TestFormats:
 
     @pytest.mark.parametrize("field", ["encrypted_data", "iv", "hmac", "auth_tag", "cipher"])
     @pytest.mark.parametrize("value", ["", "AAAA", "é", None, 7, [], "x" * 17])
-    def test_what_was_changed_is_refused(self, item, field, value):
+    def test_a_changed_encrypted_item_is_refused(self, item, field, value):
         """With one error, whatever it is."""
         changed = copy.deepcopy(item)
         if field not in changed["password"]:

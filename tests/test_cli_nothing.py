@@ -108,7 +108,7 @@ class TestNodesThatNobodyKnows:
         assert 0 == say("run", "-q", *words)[0]
         assert 0 == say("status")[0]
 
-    def test_what_was_saved_once_is_known(self, say):
+    def test_a_node_that_was_saved_with_new_is_known(self, say):
         """To the store."""
         assert 0 == say("run", "-q", "--node", "new", "--facts", "facts.json", "--new")[0]
         assert 0 == say("run", "-q", "--node", "new", "--facts", "facts.json")[0]

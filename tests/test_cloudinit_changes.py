@@ -102,7 +102,7 @@ class TestWhatIsLookedAt:
 
     @settings(max_examples=examples(300))
     @given(parts=_PARTS, patches=_PATCHES, turn=st.integers(0, 6))
-    def test_it_is_what_whole_results_differ_in(self, parts, patches, turn):
+    def test_changes_of_a_part_equal_the_differences_of_whole_results(self, parts, patches, turn):
         """However small maps are that grow in place."""
         bodies = [config(yaml.safe_dump(body), how) for body, how in parts]
         bodies.insert(turn, "#cloud-config-jsonp\n" + json.dumps([_patch(*one.split(" ")) for one in patches]))

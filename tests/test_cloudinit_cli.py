@@ -60,7 +60,7 @@ class TestMerge:
 
         assert (code, json.loads(out)["day"]) == (0, "2024-01-02")
 
-    def test_as_cloud_init_writes_it(self, run: Run):
+    def test_format_cloud_init_prints_the_bytes_that_cloud_init_writes(self, run: Run):
         """Byte for byte."""
         code, out, _ = run("merge", "base.yaml", "web.yaml", "--format", "cloud-init")
 
@@ -201,7 +201,7 @@ class TestCheck:
         assert code == 1
         assert "broken.yaml:3:1" in out
 
-    def test_what_is_ignored_is_not_counted(self, run: Run):
+    def test_ignored_findings_of_user_data_do_not_fail(self, run: Run):
         """For CI and pre-commit."""
         assert run("check", "base.yaml", "careless.yaml", "--ignore", "default-replaces")[0] == 0
 

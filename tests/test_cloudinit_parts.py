@@ -351,7 +351,7 @@ class TestPatches:
         with limited(steps=100_000):
             assert self.patch(f"[{', '.join([doubled] * 40)}]").parts[1].kind == "too-large"
 
-    def test_what_a_patch_left_alone_keeps_its_origin(self):
+    def test_values_that_a_patch_leaves_alone_keep_their_origin(self):
         """Only what it set is set by the patch."""
         merged = self.patch(
             '[{"op": "add", "path": "/l/0", "value": "w"}, {"op": "add", "path": "/n", "value": {"k": 1}}]'

@@ -185,7 +185,7 @@ class TestTheVerbs:
         assert "1 file differs, 2 of 3 minions change (salt)" in done.stdout
         assert "~ 2 minions: port  pillar/web/init.sls:3" in done.stdout
 
-    def test_what_if_takes_a_line_away(self, run: Run) -> None:
+    def test_what_if_without_a_line_shows_the_new_value(self, run: Run) -> None:
         done = run("what-if", "--without", "pillar/web/init.sls:3")
 
         assert "8080 -> 443" in done.stdout
@@ -202,7 +202,7 @@ class TestTheVerbs:
         assert done.returncode == 1
         assert "pillar/top.sls: error: there is no pillar file db" in done.stdout
 
-    def test_its_own_command_is_one_of_its_actions(self, run: Run) -> None:
+    def test_a_foreign_dialect_has_actions_of_its_own(self, run: Run) -> None:
         assert run("salt", "top", "web1").stdout == "common\nweb\n"
         assert json.loads(run("salt", "top", "web1", "--format", "json").stdout) == {
             "version": 1,

@@ -306,7 +306,7 @@ class TestDefaultRoute:
         ids=["to a network", "to half of all", "down", "rejects", "by an unknown interface", "cut off", "empty",
              "a bad gateway", "a long gateway", "a negative gateway", "bad flags", "a bad metric"],
     )  # fmt: skip
-    def test_what_is_no_default_route(self, line):
+    def test_other_routes_are_no_default_route(self, line):
         assert default_route4([line], ["eth0"]) is None
 
     def test_ipv6_leaves_the_kernels_rejecting_route_alone(self):

@@ -263,7 +263,7 @@ class TestStopping:
 
 class TestSavedTogether:
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_what_is_reported_is_saved(self, fleet, jobs, monkeypatch):
+    def test_every_reported_node_of_a_fleet_is_saved(self, fleet, jobs, monkeypatch):
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
@@ -384,7 +384,7 @@ LAYERED = {
 
 class TestTheCacheOfAProcess:
     @pytest.mark.parametrize("workers", ["one process", "threads"])
-    def test_it_changes_no_byte_of_what_is_saved(self, tmp_path, monkeypatch, workers):
+    def test_the_cache_of_a_process_changes_no_saved_byte(self, tmp_path, monkeypatch, workers):
         """
         Of a first run, of one in which nothing has changed, and of one after a change of data.
         """

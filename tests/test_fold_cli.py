@@ -206,7 +206,7 @@ class TestSet:
         assert value == call(f"--set a.b={written} -F json").data["a"]["b"]
 
     @pytest.mark.parametrize("word", ["a", "=1", "l.0=1"])
-    def test_what_sets_nothing_is_refused(self, call: Call, word: str):
+    def test_values_of_option_set_that_set_nothing_are_refused(self, call: Call, word: str):
         assert "[NA0004]" in call(f"base.yaml --set {word}").err
 
     def test_explanations_name_the_option(self, call: Call):
@@ -290,7 +290,7 @@ class TestPolicies:
 
         assert {"http": {"port": 443, "hosts": ["b", "a"]}} == done.tree
 
-    def test_what_is_wrong_in_it_has_its_line(self, call: Call):
+    def test_a_fault_in_a_policy_file_has_its_line(self, call: Call):
         Path("p.toml").write_text('policy = "helm"\n[merge]\n"http.hosts" = "prepen"\n')
 
         assert "p.toml:3:1" in call("base.yaml --policy p.toml").err
@@ -551,7 +551,7 @@ class TestJsonWithComments:
         assert call(name).tree == {"a": "http://x", "l": [1, 2]}
 
     @pytest.mark.parametrize("text", ['{"a": 1 /* open', '{"a": 1,, }', '{"a": "open // ,}', "// only"])
-    def test_what_is_broken_stays_broken(self, call: Call, text: str) -> None:
+    def test_broken_json_with_comments_is_an_error(self, call: Call, text: str) -> None:
         Path("tsconfig.json").write_text(text)
         assert call("tsconfig.json").code == 1
 

@@ -118,7 +118,7 @@ class TestOneKey:
 
         assert (2, True) == (code, "--compile runs manifests, which nothing here does" in err)
 
-    def test_as_data_it_has_a_version(self, said):
+    def test_hiera_lookup_as_json_has_a_version(self, said):
         """
         For --format json.
         """

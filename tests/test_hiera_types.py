@@ -251,7 +251,7 @@ def test_what_only_the_package_regex_can_say(ruby, finds, finds_not):
 
 
 @pytest.mark.parametrize("ruby", [ruby for ruby, *_ in _WITH_REGEX])
-def test_without_that_package_it_is_refused(without_regex, ruby):
+def test_a_pattern_that_needs_the_package_regex_is_refused_without_it(without_regex, ruby):
     """Rather than understood otherwise; the hint names the extra."""
     with pytest.raises(BadPattern, match=r"nodeattrs\[regex\]"):
         translated(ruby)
@@ -260,7 +260,7 @@ def test_without_that_package_it_is_refused(without_regex, ruby):
 @pytest.mark.parametrize(
     "ruby", ["(", r"[[:nope:]]", r"\u{110000}", r"\u{FFFFFFFFFFFFFFFFFFFF}", "(?~a)", "(?z)", r"\y"]
 )
-def test_what_nobody_can_say_is_refused(ruby):
+def test_malformed_ruby_patterns_are_refused(ruby):
     """Rather than understood otherwise."""
     with pytest.raises(BadPattern):
         translated(ruby)

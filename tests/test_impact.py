@@ -761,7 +761,7 @@ class TestOnTheCommandLine:
         commit(repo)
         monkeypatch.chdir(repo)
 
-    def test_it_prints_groups_and_what_it_did(self, capsys):
+    def test_impact_prints_groups_of_changes_and_counts(self, capsys):
         code, text = ended(["impact", "HEAD~1..HEAD"], capsys)
 
         assert code == 0
@@ -869,7 +869,7 @@ class TestOnTheCommandLine:
 
 
 class TestMarkdown:
-    def test_it_holds_no_more_than_a_comment(self):
+    def test_markdown_of_impact_fits_into_a_comment(self):
         """
         The rest is counted.
         """
@@ -893,7 +893,7 @@ class TestMarkdown:
         assert "note 39" in text
         assert "<sub>and 1 note more</sub>" in text
 
-    def test_its_end_has_room_beside_many_changes(self):
+    def test_markdown_of_impact_has_room_for_its_end(self):
         made = compare_many(400, [{"data": "x" * 900, "is_there": True}])
         made.notes += ["x" * 1_000] * 40
 
@@ -1363,7 +1363,7 @@ class TestWhatIsNotRead:
             (".github/ci.yml", 0),
         ],
     )
-    def test_what_plays_read_is_not_known(self, repo, capsys, file: str, code: int):
+    def test_impact_is_uncertain_where_a_file_of_plays_changes(self, repo, capsys, file: str, code: int):
         """The inventory alone is asked; variables of a group that is not there concern nobody."""
         commit(repo, {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "web1\n", file: "k: 1\n"})
         edit(repo, file, "1", "2")

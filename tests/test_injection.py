@@ -82,7 +82,7 @@ class TestInject:
         assert read.what == "inject(kiln::peak)"
         assert read.trace.winner.claim.origin.place == "site/bindings/default.pp:2"
 
-    def test_it_is_data_also_where_the_binding_computes(self, kiln):
+    def test_a_computed_binding_is_explained_as_data(self, kiln):
         """
         What gives the value is said in words.
         """
@@ -133,7 +133,7 @@ class TestParameters:
 class TestManyNodes:
     """What is the same for all nodes of a repository is read once; what one node does no other sees."""
 
-    def test_what_a_recipe_is_given_is_its_own(self, kiln):
+    def test_a_recipe_may_change_an_injected_value(self, kiln):
         """
         A constant of a file, and a fact.
         """
@@ -185,7 +185,7 @@ class TestClasses:
 
 
 class TestDependencies:
-    def test_they_order_the_resources_that_are_both_declared(self, kiln):
+    def test_bound_dependencies_order_declared_resources(self, kiln):
         """
         The others are not missed.
         """

@@ -275,7 +275,7 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
 
 
 class TestHistory:
-    def test_it_keeps_the_first_and_the_last_few(self):
+    def test_the_history_of_a_value_keeps_the_first_and_last_events(self):
         """And counts what lies between."""
         chronicle = Chronicle([Event("overwritten", 0, 0, 0)])
         for number in range(1, 100):

@@ -51,7 +51,7 @@ class TestLookup:
 
         assert node["kiln"].to_dict() == {"margin": 10, "tools": ["gloves", "tongs"], "limit": 1050}
 
-    def test_what_it_gives_belongs_to_the_recipe(self, kiln):
+    def test_a_recipe_may_change_a_looked_up_value(self, kiln):
         """
         A recipe that changes the answer changes nothing in the tree that other nodes read.
         """

@@ -96,7 +96,7 @@ class TestChanges:
         """
         assert who(changed, "a") == ([(2, ("a",))], [(1, (2,))])
 
-    def test_what_was_moved_keeps_its_place(self, changed: Folding):
+    def test_a_value_that_a_change_moves_keeps_its_place_in_its_source(self, changed: Folding):
         """
         In the source's own tree.
         """
@@ -108,7 +108,7 @@ class TestChanges:
         """
         assert who(changed, "b") == ([(3, ("b",))], [(2, (3,))])
 
-    def test_it_is_made_again_with_other_origins(self, changed: Folding):
+    def test_a_change_is_repeated_with_located_origins(self, changed: Folding):
         """
         Its places are those of the sources.
         """
@@ -234,7 +234,7 @@ def _one_by_one(lower: Part, upper: Part) -> Part:
 
 class TestListsInARow:
     @given(st.lists(st.lists(st.sampled_from([1, True, "a", "b"]), max_size=3) | st.none(), min_size=2), st.booleans())
-    def test_it_makes_no_difference_which_are_joined_first(self, values, from_top):
+    def test_joining_lists_in_any_grouping_gives_the_same_trace(self, values, from_top):
         """Who stands, at which place, and who was overridden by whom."""
         policies = (
             Policy("lists", Line(LIST, LIST, handler, "joined"), Line(ANY, PRESENT, TAKE))

@@ -169,7 +169,7 @@ class TestTags:
         } == layer.value  # fmt: skip
         assert [1, 2, 3] == lines_of(layer, ("a",), ("b",), ("d",))
 
-    def test_it_is_written_and_read_again(self):
+    def test_tagged_yaml_is_written_and_read_again(self):
         value = fold(read_all(self.TEXT)).value
 
         assert value == read_all(text_of(value, "yaml"))[0].value
@@ -264,7 +264,7 @@ class TestWhatIsEncrypted:
             fold([{"a": 1}, layer], strict=True)
 
     @pytest.mark.parametrize("text", ["a: ENC\n", "a: sops\nb: encrypted\n", "sops: {port: 80}\n", "a: 'ENC[x]'\n"])
-    def test_what_only_looks_like_it_is_a_value(self, text: str):
+    def test_values_that_only_look_encrypted_stay_values(self, text: str):
         (layer,) = read_all(text)
 
         assert layer.value == fold([layer]).value

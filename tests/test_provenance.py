@@ -473,7 +473,7 @@ class TestDocuments:
 
 
 class TestThePast:
-    def test_what_the_same_slot_said_before(self, said):
+    def test_the_history_of_a_slot_is_newest_first(self, said):
         """Newest first, with who ended it."""
         said.run(
             "recipe",
@@ -934,7 +934,7 @@ class TestListsThatSeveralWorkedOn:
 
         assert {id(event) for event in list_history_at(ledger, 2, ("l",)).events} == events
 
-    def test_what_was_assigned_anew_has_overwritten(self, said):
+    def test_a_newly_assigned_list_overwrites_the_grown_list(self, said):
         """The list before it is history; what was done to that is no part of the new one."""
         said.run(
             "recipe",

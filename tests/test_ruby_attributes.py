@@ -206,7 +206,7 @@ class TestWordsOfChef:
 
 
 class TestPythonAndRuby:
-    def test_they_load_by_name_and_see_each_other(self, tmp_path):
+    def test_python_and_ruby_attribute_files_load_by_name_and_see_each_other(self, tmp_path):
         """Whoever includes whom."""
         files = {
             "cookbooks/app/recipes/default.py": "",
@@ -564,7 +564,7 @@ class TestWhatItMaySay:
             )
         return node
 
-    def test_what_is_well_said_is_done(self, tmp_path):
+    def test_a_valid_message_of_ruby_sets_the_attribute(self, tmp_path):
         """A line for each message."""
         said = json.dumps(["set", "default", ["a", "b"], 1, f"{tmp_path.resolve()}/a.rb", 3])
         node = self.said(tmp_path, f'["ready"]\n{said}\n["done", null]\n')
@@ -603,7 +603,7 @@ class TestWhatItMaySay:
             '["set", "default", ["a"], NaN, null, null]',
         ],
     )
-    def test_what_is_not_ends_it_with_an_error(self, tmp_path, line):
+    def test_a_malformed_message_of_ruby_is_an_error(self, tmp_path, line):
         """One of ours, whatever was said; and none of it is done."""
         with pytest.raises(NodeattrsError):
             self.said(tmp_path, f'["ready"]\n{line}\n["done", null]\n')

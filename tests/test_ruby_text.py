@@ -171,7 +171,7 @@ class TestRefused:
         assert not mark.exists()
 
     @pytest.mark.parametrize("text", ["%w(" * 20_000, "x = 'a'\n" + 'x = "#{x}#{x}"\n' * 40 + "name x", "[" * 600])
-    def test_what_grows_without_end_is_refused(self, tmp_path, text):
+    def test_ruby_text_that_grows_without_end_is_refused(self, tmp_path, text):
         """A limit, and no long wait."""
         with pytest.raises((TooMuch, DocumentError)):
             role(tmp_path, text)

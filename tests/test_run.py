@@ -277,7 +277,7 @@ class TestJsonAttributes:
             ("kiln", DocumentError),
         ],
     )
-    def test_what_cannot_be_meant_is_refused(self, tmp_path, tree, kind):
+    def test_contradicting_json_attributes_are_refused(self, tmp_path, tree, kind):
         """
         With the name of the file.
         """
@@ -301,7 +301,7 @@ class TestTheNextRun:
         }
         assert {7, 15} == {number for number, slot in second.node.slots.items() if slot.to_dict()}
 
-    def test_what_was_kept_says_so(self, tmp_path):
+    def test_normal_attributes_of_the_last_run_name_that_run(self, tmp_path):
         """
         With the file and line of the run that said it; a third run does not say it twice.
         """

@@ -198,7 +198,7 @@ class TestSettledFacts:
 
         assert load_facts(file).settled is False
 
-    def test_without_a_platform_they_are_refused(self):
+    def test_facts_without_a_platform_are_refused(self):
         with pytest.raises(BadArgument, match="no platform"):
             Intake(Node("n1")).merge_facts({}, settled=True)
 

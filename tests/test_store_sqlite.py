@@ -221,7 +221,7 @@ class TestOpening:
 
         assert 1 == mark_of(open_store(file).load("web1"))
 
-    def test_its_files_are_for_their_owner_only(self, place, file):
+    def test_files_of_a_sqlite_store_are_for_their_owner_only(self, place, file):
         was = os.umask(0)
         try:
             store = open_store(place)
@@ -279,7 +279,7 @@ class TestOpening:
         assert 1 == store.save(pair(1)).number
         assert [] == store.check()
 
-    def test_what_somebody_put_into_it_is_not_run(self, place, file):
+    def test_triggers_put_into_a_sqlite_store_are_not_run(self, place, file):
         """
         Whoever can write to a store can write anything into it; it stays data.
         """

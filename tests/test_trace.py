@@ -313,7 +313,7 @@ class TestLaws:
     @pytest.mark.parametrize("name", POLICIES)
     @settings(max_examples=examples(60))
     @given(st.lists(trees(keys=("a", "b"), scalars=(None, True, "x", "--x")), min_size=2, max_size=4))
-    def test_those_who_stand_are_those_the_origins_name(self, name, said):
+    def test_winning_claims_of_a_trace_are_the_origins_of_the_value(self, name, said):
         """
         At every scalar of every fold: two walks, one answer. (Two empty maps have joined, and the lower one
         alone is named: the upper one has said nothing new.)
@@ -384,7 +384,7 @@ class TestText:
             f"  loses  1 common       80    common.yaml:2 (file common)     overridden by 2: {REPLACED}",
         ]
 
-    def test_who_went_on_with_it_is_named_behind(self):
+    def test_the_text_of_a_trace_names_the_setter_of_each_later_value(self):
         """By the place, else by the name; what was there before is cut to its column."""
         said = Claim(("a",), [1], 2, Origin("recipe", "x", "r.py", 3))
         then = [

@@ -208,7 +208,7 @@ class TestCopies:
         mine = {id(value) for _, value in places(tree) if isinstance(value, (dict, list))}
         assert not mine & {id(value) for _, value in places(twin) if isinstance(value, (dict, list))}
 
-    def test_what_was_shared_is_apart_afterwards(self):
+    def test_copies_of_a_tree_share_no_parts(self):
         """
         Anchors of YAML make webs; a tree has every part once.
         """

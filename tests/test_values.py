@@ -387,7 +387,7 @@ class TestDeferred:
         }
         assert type(node["set"]["list"][0]) is type(node["computed"]["list"][0])
 
-    def test_what_was_computed_is_immutable(self, node):
+    def test_the_result_of_a_deferred_value_is_copied(self, node):
         """Nobody can change data that the callable keeps."""
         kept = {"list": [1]}
         node.default["a"] = lazy(lambda: kept)

@@ -499,7 +499,7 @@ class TestData:
 
         assert ["diff", "--path=--slots", "--", "--store=x", "--"] == words
 
-    def test_what_was_run_since_is_seen(self, place, tmp_path):
+    def test_data_of_the_site_shows_later_runs(self, place, tmp_path):
         copy = tmp_path / "copy"
         shutil.copytree(place, copy)
         web = client(site_of(copy))
@@ -587,7 +587,7 @@ class TestAsked:
             go_on.set()
         assert [None] * 9 == [one.result().error for one in waiting]
 
-    def test_what_is_edited_is_seen(self, place, tmp_path):
+    def test_pages_show_files_as_they_were_edited(self, place, tmp_path):
         copy = tmp_path / "copy"
         shutil.copytree(place, copy)
         web = client(site_of(copy))
@@ -698,7 +698,7 @@ class TestServer:
 
         assert {path: [403, NO_TOKEN] for path in paths} == json.loads(done.stdout)
 
-    def test_who_wants_no_token_is_warned(self, place):
+    def test_option_no_token_prints_a_warning(self, place):
         with served(place, "--no-token") as (server, warning):
             address = server.stdout.readline().strip()
             assert "every user of this machine can read" in warning

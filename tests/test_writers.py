@@ -108,7 +108,7 @@ class TestMaps:
         assert {} == writer
         assert {"x": 1, "y": 2} == writer.update([("x", 1)], y=2)
 
-    def test_what_is_removed_is_given(self, node):
+    def test_delete_of_a_map_writer_returns_the_removed_value(self, node):
         """`delete` gives None where there was nothing; `del` is an error there."""
         node.default["a"] = {"x": {"y": 1}, "n": None}
 
