@@ -29,7 +29,7 @@ _STALE_SECONDS = 3600
 """Where a file system has no locks, an older temporary file counts as one of a killed process."""
 
 
-class LeadsOut(OSError):
+class LinkLeadsOut(OSError):
     """Raised by `folder_below` where a link on the way leads out of the root."""
 
 
@@ -84,8 +84,8 @@ def folder_below(root: str | os.PathLike[str], steps: Sequence[str], *, make: bo
 
     steps:  names of folders, the outermost first; (): the root
     make:   whether folders that are missing are created
-    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LeadsOut, for a link that leads out;
-            OSError
+    raises: FileNotFoundError and NotADirectoryError, with the path below the root; LinkLeadsOut, for a link that leads
+            out; OSError
     """
     walk = _Walk(os.fspath(root))
     try:
@@ -124,7 +124,7 @@ class _Walk:
         if len(self._open) > 1:
             os.close(self._open.pop()[0])
         elif self._root != os.sep:
-            raise LeadsOut(errno.EXDEV, self._link)
+            raise LinkLeadsOut(errno.EXDEV, self._link)
 
     def _into(self, step: str, make: bool) -> list[str]:
         """Open the folder *step* and return []; for a link, return the steps of its target instead."""
@@ -156,7 +156,7 @@ class _Walk:
     def _from_root(self, target: str) -> list[str]:
         root = self._root.rstrip("/") + "/"
         if not f"{target}/".startswith(root):
-            raise LeadsOut(errno.EXDEV, self._link)
+            raise LinkLeadsOut(errno.EXDEV, self._link)
         while len(self._open) > 1:
             os.close(self._open.pop()[0])
         return target[len(root) :].split("/")
@@ -253,7 +253,7 @@ class FolderEntry:
         uid, gid: owner and group; -1: the system chooses
         raises:   OSError; the name is unchanged then
         """
-        temporary, handle = self._beside()
+        temporary, handle = self._temporary_file()
         try:
             write_all(handle, content)
             _own(handle, uid, gid)
@@ -269,7 +269,7 @@ class FolderEntry:
 
     def link(self, to: str) -> None:
         """Make a symbolic link to a path; a file or link there is replaced."""
-        temporary, handle = self._beside()
+        temporary, handle = self._temporary_file()
         try:
             os.symlink(to, f"{temporary}.link", dir_fd=self.folder)
             self._take(f"{temporary}.link")
@@ -318,7 +318,7 @@ class FolderEntry:
 
     # --- temporary files ------------------------------------------------------------
 
-    def _beside(self) -> tuple[str, int]:
+    def _temporary_file(self) -> tuple[str, int]:
         """Make a temporary file in the folder; returns its name and descriptor. Its lock ends with this process."""
         while True:
             temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"

@@ -59,7 +59,7 @@ class TestAsEverySystem(AnswerExam):
 
 
 class TestATrace:
-    def test_it_has_level_file_and_line_of_each_place(self, tree: Tree):
+    def test_a_trace_of_a_variable_has_each_place_with_its_level(self, tree: Tree):
         """The winner first; a variable of a group in the inventory counts less than any file."""
         trace = tree({"group_vars/all.yml": "# first\nport: 8080\n"}).host("web1").trace("port")
 
@@ -112,7 +112,9 @@ class TestATrace:
             ({"hosts": "[web]\nweb1 port=1\n[db]\nweb1 port=2\n"}, "line 4 is read after line 2"),
         ],
     )
-    def test_it_says_why_in_words(self, tree: Tree, files: dict[str, str], sentence: str):
+    def test_a_trace_of_a_variable_names_level_group_priority_and_line(
+        self, tree: Tree, files: dict[str, str], sentence: str
+    ):
         """By level, group, priority, alphabet, file and line."""
         inventory = tree(files)
 
@@ -231,7 +233,7 @@ class TestFaults:
         with pytest.raises(AnsibleError, match="did you mean site"):
             tree({}).of_group("sit")
 
-    def test_what_is_no_source_is_refused(self):
+    def test_an_inventory_refuses_extra_vars_as_a_text(self):
         """By the border of the call."""
         with pytest.raises(BadArgument):
             Inventory("web1,", extra_vars="a=1")
@@ -307,7 +309,9 @@ class TestTheCommand:
 
 
 class TestInventoriesThatTheSettingsName:
-    def test_their_hosts_are_asked_by_every_verb(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_every_verb_asks_hosts_of_the_inventories_in_the_settings(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         """One inventory has plain hosts; of several each host has the name of its inventory before it."""
         (tmp_path / "a.ini").write_text("web1 port=1\n")
         (tmp_path / "nodeattrs.toml").write_text('[ansible.one]\ninventory = "a.ini"\n')

@@ -31,7 +31,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 class TestAScript:
-    def test_it_is_not_run_unless_somebody_names_it(self, script: str):
+    def test_an_inventory_script_is_not_run_by_default(self, script: str):
         """It is an unknown layer then."""
         inventory = Inventory(script)
         assert [one.file for one in inventory.not_run] == [script]

@@ -161,7 +161,9 @@ class TestPlaysThatAreNotRead:
             code, _, err = run(f"{words} -i hosts --unread", **files)
             assert (code, place in err) == (5, True), words
 
-    def test_what_the_inventory_sets_is_certain(self, run: Callable[..., Any], files: dict[str, str], place: str):
+    def test_unread_plays_leave_variables_of_the_inventory_certain(
+        self, run: Callable[..., Any], files: dict[str, str], place: str
+    ):
         own = {"host_vars/web1.yml": "new: 1\n", "host_vars/db1.yml": "new: 1\n"}
         for words in ("explain web1 new", "who-has new", "matrix new"):
             assert run(f"{words} -i hosts", **files, **own)[0] == 0, words

@@ -103,7 +103,7 @@ class TestTheContract:
         assert "there is no store" in err
 
     @pytest.mark.parametrize("words", [(), ("--list", "--host", "web1"), ("--list", "--prefix", "a-b")])
-    def test_what_is_no_question_is_refused(self, ask: Ask, words: tuple[str, ...]):
+    def test_the_inventory_script_refuses_other_arguments(self, ask: Ask, words: tuple[str, ...]):
         assert (2, None) == ask(*words)[:2]
 
 

@@ -175,7 +175,7 @@ def test_variables_need_each_other_up_to_a_limit(render: Render):
     assert "need one another" in found.left["v0",]
 
 
-def test_what_grows_without_end_is_stopped(render: Render):
+def test_a_template_that_grows_without_end_is_stopped(render: Render):
     """By the limits of one answer."""
     with limited(steps=10_000), pytest.raises(TooMuch):
         render({"asked": "{% for x in range(90000) %}{{ x }}{% endfor %}"})

@@ -45,7 +45,7 @@ def test_a_kept_value_has_its_file_and_line(run):
         assert place in run("explain", "web1", path)[1]
 
 
-def test_what_is_encrypted_stays_a_secret(run):
+def test_saved_hosts_have_no_encrypted_text(run):
     """Nothing of the cipher text is kept."""
     run("ansible", "save", "-i", "hosts")
     assert "6162" not in run("show", "web1")[1]

@@ -220,7 +220,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize(("play", "task", "expected"), SETS.values(), ids=SETS)
-def test_what_the_files_decide_is_certain(tmp_path: Path, play: str, task: str, expected: dict[str, Any]):
+def test_variables_that_the_files_decide_are_certain(tmp_path: Path, play: str, task: str, expected: dict[str, Any]):
     """None is for what is not set."""
     found = probed(tmp_path, {**FOUND, "play.yml": play}, task)
 

@@ -157,7 +157,7 @@ class TestTags:
         assert ["a", "c"] == node.tags
 
     @pytest.mark.parametrize(("before", "after"), [("one", ["one"]), (None, []), (["x"], ["x"])])
-    def test_what_stands_there_becomes_a_list(self, node: Node, before: object, after: list[str]):
+    def test_tags_that_are_no_list_become_a_list(self, node: Node, before: object, after: list[str]):
         node.normal["tags"] = before
 
         assert after == node.tags

@@ -148,7 +148,7 @@ LINES: list[tuple[Any, dict[str, Any]]] = [
 
 class TestEachLine:
     @pytest.mark.parametrize(("fill", "data"), LINES)
-    def test_it_says_what_the_data_form_says(self, fill: Any, data: dict[str, Any]):
+    def test_each_line_of_a_builder_equals_its_data_form(self, fill: Any, data: dict[str, Any]):
         """And the data form reads it back."""
         one = Bindings("s")
         fill(one)
@@ -158,7 +158,7 @@ class TestEachLine:
         assert to_data(again) == to_data(one.to_set())
 
     @pytest.mark.parametrize(("fill", "data"), LINES)
-    def test_it_knows_its_place(self, fill: Any, data: dict[str, Any]):
+    def test_each_line_of_a_builder_has_its_file_and_line(self, fill: Any, data: dict[str, Any]):
         """Its own line and file, and not those of the builder."""
         one = Bindings("s")
         fill(one)

@@ -60,7 +60,7 @@ class TestWhileSomethingElseIsWrong:
             (["graph"], "digraph"),
         ],
     )
-    def test_they_answer_and_say_so(self, ask, words, said):
+    def test_bindings_commands_answer_and_warn_of_other_faults(self, ask, words, said):
         """
         Everything that is wrong is a warning; the answer stands by itself.
         """

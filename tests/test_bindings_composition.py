@@ -43,7 +43,7 @@ def layered(root: Path, *layers: dict[str, Any]) -> Path:
 
 
 class TestTheExample:
-    def test_it_is_right_for_its_node(self):
+    def test_the_composition_example_gives_its_node_the_documented_values(self):
         """Text, data, categories, layers, a resolution, classes and parameters."""
         injector = Composition(EXAMPLE, facts=WEB1).injector()
 
@@ -56,7 +56,7 @@ class TestTheExample:
         assert injector.classes() == ["ntp", "shop", "ssh"]
         assert injector.check() == []
 
-    def test_it_differs_for_another_node(self):
+    def test_the_composition_example_differs_for_another_node(self):
         """Nothing of the first one's categories holds."""
         injector = Composition(EXAMPLE, node="db1.example.com", facts={"role": "db"}).injector()
 
@@ -178,7 +178,7 @@ class TestReading:
     @pytest.mark.parametrize(
         ("layer", "kind"), [({"name": "x", "include": 3}, "bad-uri"), ({"include": "confdir:/x"}, "bad-layer")]
     )
-    def test_what_is_no_layer_is_refused(self, layer, kind):
+    def test_malformed_layers_of_a_composition_are_refused(self, layer, kind):
         with pytest.raises(BindingError) as caught:
             layer_references([layer], Inventory())
         assert caught.value.kind == kind
@@ -215,7 +215,7 @@ class TestPlaces:
 
         assert self.lines(root, "a", "", "x", "y", "y.z") == [3, 7, 5, 6]
 
-    def test_of_data(self, tmp_path):
+    def test_each_entry_of_a_value_in_data_has_its_own_line(self, tmp_path):
         """Whatever the form of the producer."""
         text = "name: default\nitems:\n- kind: bind\n  name: a\n  to:\n    value:\n      x:\n      - 1\n      - 2\n"
         root = site(tmp_path, bindings__default_dot_yaml=text)
@@ -232,7 +232,7 @@ class TestPlaces:
         assert self.lines(root, "/param/Class[ntp]/b", "", "0") == [4, 5]
         assert self.lines(root, "/var/c", "") == [7]
 
-    def test_of_a_classifier(self, tmp_path):
+    def test_a_value_of_a_classifier_has_the_line_of_its_file(self, tmp_path):
         """The line of its file."""
         file = tmp_path / "enc.yaml"
         file.write_text("classes:\n  ntp:\n    servers: [a]\nparameters:\n  dc: ber\n")
@@ -242,7 +242,7 @@ class TestPlaces:
         assert injector.explain("/param/Class[ntp]/servers").origins()[0].line == 3
         assert injector.explain("/var/dc").origins()[0].line == 5
 
-    def test_of_a_fragment(self, tmp_path):
+    def test_a_fragment_has_the_line_of_its_element(self, tmp_path):
         """The element's own line."""
         text = "bindings default {\n multibind Array[Data], 'l'\n bind to [1,\n 2] in 'l'\n bind to 3 in 'l'\n}\n"
         root = site(tmp_path, bindings__default_dot_pp=text)

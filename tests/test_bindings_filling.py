@@ -217,7 +217,7 @@ class TestMissing:
             (Repo, "nothing is bound to Type[Repo]\n  bind it to a class that has all of its methods"),
         ],
     )
-    def test_what_cannot_be_made_says_why(self, ask, said):
+    def test_an_object_that_cannot_be_built_has_a_reason(self, ask, said):
         assert self.told(lambda: Injector([]).inject(ask)).startswith(said)
 
     def test_a_name_that_is_bound_as_another_type_is_no_near_miss_of_itself(self):
@@ -229,7 +229,7 @@ class TestMissing:
         assert "it is a variable, bound at " in self.told(lambda: Injector([[one]]).inject("must_be_set"))
         assert "/var" not in self.told(lambda: Injector([[one]]).inject("must_be"))
 
-    def test_so_does_one_that_is_bound_under_a_name(self):
+    def test_a_missing_type_names_the_binding_under_a_name(self):
         """
         For whom asks by the type alone.
         """

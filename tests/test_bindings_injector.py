@@ -732,7 +732,7 @@ class TestExplain:
         assert injector.explain("found").to_dict()["value"] == [["Sql[one]"]]
         assert injector.explain("found").trace().value == [["Sql[one]"]]
 
-    def test_it_names_winner_losers_rules_and_places(self):
+    def test_explain_of_a_binding_names_winner_losers_rules_and_places(self):
         """By layer, by category, by more categories, and beside an abstract one."""
         site, low, other = Bindings("site"), Bindings("low"), Bindings("other")
         site.bind("a").to(5)

@@ -224,7 +224,7 @@ class TestRebinding:
 
 
 class TestMultibind:
-    def test_arrays_concatenate(self):
+    def test_array_fragments_of_a_multibind_are_concatenated(self):
         """Fragments need neither type nor name."""
         text = """
             multibind Array[String], 'gardeners' AS 'garden::all'
@@ -290,7 +290,7 @@ class TestParameters:
         {"Sql[one]": {"user": "app", "url": "sql://one"}, "Sql[two]": {"user": "two", "url": "sql://two"}},
     )
 
-    def test_from_a_hash(self):
+    def test_each_parameter_of_a_class_in_a_hash_is_bound(self):
         """A bare lower-case name is a class; each parameter is bound alone."""
         injector = run(
             "bind parameters hedge to { height => 2 }",
@@ -332,7 +332,7 @@ class TestParameters:
 
 
 class TestVariablesAndDependencies:
-    def test_variables(self):
+    def test_the_language_declares_variables_with_and_without_types(self):
         """With a type and without; abstract ones by name or in a list."""
         above = """
             bind variables to { mainurl => 'x', must => 1, too => 2, admins => ['a'] }
@@ -346,7 +346,7 @@ class TestVariablesAndDependencies:
 
         assert variables_of(run(above, below)) == {"mainurl": "x", "must": 1, "too": 2, "admins": ["a"], "n": 3}
 
-    def test_dependencies(self):
+    def test_the_language_declares_dependencies_as_chains_and_lists(self):
         """Chains, lists, both arrows."""
         text = """
             bind dependency File['/etc/ssh'] ~> Service['sshd']
@@ -401,7 +401,7 @@ class TestProducers:
 
 
 class TestSites:
-    def test_environments(self):
+    def test_a_site_in_the_language_chooses_an_environment(self):
         """Defaults, static and dynamic ones, and the one that is chosen."""
         site = parse_site(
             """
@@ -516,7 +516,7 @@ class TestCallsAndExpressions:
             ("upcase(undef)", ""), ("upcase(true)", "TRUE"), ("stringify(false)", "false"),
         ],
     )  # fmt: skip
-    def test_expressions(self, text, value):
+    def test_the_language_evaluates_the_documented_expressions(self, text, value):
         """The subset that the document's examples need."""
         known = {"x": ["a", "b"], "h": {"k": 1}}
 
@@ -633,7 +633,7 @@ class TestFormsSeenOnce:
             "bind parameters hedge to Kind[?? height >= 2 and !(name ~= '^dwarf') or age != 1 and age < 9]",
         ],
     )
-    def test_it_is_read_and_written_as_data(self, text):
+    def test_rare_forms_of_the_language_are_read_and_written_as_data(self, text):
         """And read back as the same."""
         found = parse_items(text)
 

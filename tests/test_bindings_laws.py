@@ -27,7 +27,7 @@ from nodeattrs.bindings import (
     to_data,
 )
 from nodeattrs.core.claim import Origin
-from nodeattrs.dialects.bindings.model.items import Item, When
+from nodeattrs.dialects.bindings.model.items import Item, WhenItem
 from tests.effort import examples
 
 STATE = State([("node", "n"), ("rack", "r")])
@@ -283,7 +283,7 @@ def numbered(items: tuple[Item, ...], numbers: Iterator[int]) -> tuple[Item, ...
     """The items with a line each, by which a row of an explanation tells which one it is about."""
     found = []
     for item in items:
-        inner = {"items": numbered(item.items, numbers)} if isinstance(item, When) else {}
+        inner = {"items": numbered(item.items, numbers)} if isinstance(item, WhenItem) else {}
         found.append(replace(item, origin=Origin("test", "", "s", next(numbers)), **inner))
     return tuple(found)
 

@@ -124,7 +124,7 @@ KEYS = {"parameter": parameter_key, "map": map_key, "variable": variable_key}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: f"{one['at']} {one['about']}")
-def test_it_does_as_the_document_has_it(example: dict[str, Any], tmp_path: Path):
+def test_examples_of_the_bindings_document_give_the_documented_answers(example: dict[str, Any], tmp_path: Path):
     """
     Of all of them none fails; whoever finds one that must gives it a line in docs/differences.md.
     """

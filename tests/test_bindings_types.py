@@ -181,7 +181,7 @@ class TestSpelling:
             ("Array[" * 5000, "is nested too deep"),
         ],
     )
-    def test_what_is_no_type_is_said(self, text, what):
+    def test_a_malformed_type_of_a_binding_is_an_error(self, text, what):
         with pytest.raises(BindingError, match="the type") as caught:
             parse_type(text)
         assert "bad-type" == caught.value.kind

@@ -92,7 +92,7 @@ class TestWhereItMatters:
         assert told([[maybe], VAULT, [bound(a=1)]], "a") == ["a: needs a server"]
         assert told([[maybe], [bound(a=1)], [bound(nobody=2)], VAULT], "a") == []
 
-    def test_what_is_looked_up_counts(self):
+    def test_an_unread_set_matters_for_keys_that_a_value_looks_up(self):
         """And says for which key."""
         top, low = Bindings("top"), Bindings("low")
         top.bind("a").lookup("b")
@@ -149,14 +149,14 @@ class TestWhereItMatters:
         with pytest.raises(BindingErrors, match="it may be bound in what cannot be read: vault"):
             Injector([VAULT, [one]])
 
-    def test_it_is_never_written_as_an_empty_set(self):
+    def test_an_unread_set_is_not_written_as_an_empty_set(self):
         """That would bind nothing for sure."""
         with pytest.raises(BindingError, match="what the set vault binds is not known"):
             to_data(VAULT.sets[0])
 
 
 class TestStrict:
-    def test_what_it_might_decide_is_given_to_nobody(self):
+    def test_a_strict_injector_refuses_keys_that_an_unread_set_might_decide(self):
         """Everything else is."""
         one = bound(a=1)
         one.include("ntp")
@@ -173,7 +173,7 @@ class TestStrict:
         with pytest.raises(UnknownLayer):
             injector.override({"b": 2}).inject("a")
 
-    def test_without_it_the_other_layers_answer(self):
+    def test_an_injector_that_is_not_strict_answers_from_the_other_layers(self):
         """As if it were not there."""
         injector = Injector([VAULT, [bound(a=1)]])
 

@@ -15,7 +15,7 @@ import pytest
 from nodeattrs.border import Border, held, in_force, is_outside, narrowed, widened
 from nodeattrs.cli import main, program
 from nodeattrs.cli.border import NAMING, OPENING, border_of, root_of
-from nodeattrs.dialects import every
+from nodeattrs.dialects import all_dialects
 from tests.on_disk import repository
 
 MARKER = "outer-marker-4711"
@@ -165,7 +165,7 @@ class TestTheRootOfARepository:
     def test_each_option_that_names_a_file_is_in_a_table(self) -> None:
         words = ("FILE", "DIR", "PLACE", "FOLDER", "SOURCE")
         known = {*OPENING, *NAMING, "allow_path", "root"}  # the root is where a catalog is applied
-        known |= {one.option.name.lstrip("-") for one in every().values() if one.option is not None}
+        known |= {one.option.name.lstrip("-") for one in all_dialects().values() if one.option is not None}
         left = set()
         ahead = [program.parser(name)._subparsers._group_actions[0].choices[name] for name in program.summaries()]
         while ahead:

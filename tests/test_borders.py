@@ -119,7 +119,7 @@ class TestFold:
         assert {"a": {"b": 1, "c": 2}} == fold([node, {"a": {"c": 2}}]).value
         assert {"b": 1, "c": 2} == fold([node["a"], {"c": 2}]).value
 
-    def test_it_shows_itself(self):
+    def test_repr_of_a_fold_has_the_number_of_layers_and_the_value(self):
         """
         How many layers, and what they came to.
         """
@@ -212,7 +212,7 @@ class TestNode:
         a_path_that_is_a_number=(lambda: web1().explain(3), BadArgument, "a path is text, or a list of steps"),
         a_dotted_step=(lambda: web1()["a.b"], NoSuchAttribute, "a path is steps: ['a']['b']"),
     )
-    def test_what_it_does_not_have_is_refused(self, call: Call, error: type[NodeattrsError], words: str):
+    def test_unknown_attributes_of_a_node_object_are_refused(self, call: Call, error: type[NodeattrsError], words: str):
         """
         Nothing is kept that nobody will ever look at.
         """

@@ -55,7 +55,7 @@ class TestBudget:
                 getattr(budget, name)(4)
             assert (name, "roles/web.json", 4) == (caught.value.limit, caught.value.file, caught.value.line)
 
-    def test_what_is_drawn_is_gone(self):
+    def test_steps_of_a_budget_are_used_up_and_depth_is_not(self):
         """Depth is not: it is where one stands."""
         budget = Budget("x", Limits(steps=3, depth=2))
         budget.steps(2)
@@ -201,7 +201,7 @@ class TestPaths:
         with pytest.raises(BadArgument):
             path_of(text)
 
-    def test_so_it_is_for_a_key_of_hiera(self, tmp_path):
+    def test_a_hiera_key_with_too_many_digits_cannot_be_split(self, tmp_path):
         """Whose digits are counted, too."""
         with pytest.raises(NodeattrsError, match="cannot be split"):
             lookup(tmp_path, {"data/common.yaml": "k: [1]\n"}, "k." + "9" * 5000)
@@ -364,7 +364,7 @@ class TestExpressions:
                 expression(source).replaced("a" * 30, r"\9")
 
     @pytest.mark.parametrize("source", ["(", "a{2,1}", "[", "(?P<a>x)(?P<a>y)", "\\"])
-    def test_what_is_none_is_told(self, source):
+    def test_a_malformed_regular_expression_is_an_error(self, source):
         """As an error of ours."""
         with pytest.raises(BadPattern):
             expression(source)
@@ -433,7 +433,7 @@ class TestTypes:
             "Struct[{Struct[{a => Any}] => Any}]", "Struct[{{} => 1}]", r"Pattern[/\u{110000}/]",
         ],
     )  # fmt: skip
-    def test_what_is_no_type_is_told(self, text):
+    def test_a_malformed_puppet_type_is_a_short_error(self, text):
         """Shortly."""
         with pytest.raises(NodeattrsError) as caught:
             parse_type(text)
@@ -491,7 +491,7 @@ class TestCloudInit:
             lost = [claim.value for claim in merged.trace("a.b.c").claims if claim.value != 2]
             assert [{"d": 1}, [1]] == lost
 
-    def test_what_an_alias_shares_changes_along(self):
+    def test_a_patch_changes_a_shared_yaml_alias_everywhere(self):
         """As in cloud-init."""
         merged, kinds = patched({"op": "add", "path": "/a/-", "value": 2}, base="a: &a [1]\nb: *a")
 
@@ -511,7 +511,7 @@ class TestCloudInit:
             merge([archive])
         assert "too-large" == caught.value.kind
 
-    def test_so_many_parts_are_too_many(self):
+    def test_merging_too_many_parts_of_user_data_is_refused(self):
         """Each is some work."""
         with pytest.raises(CloudConfigError, match="steps"):
             merge(["#cloud-config-archive\n" + "- a\n" * 30_000])

@@ -48,7 +48,7 @@ def test_a_value_may_be_made_of_others():
     assert 2 == cache.get("a", lambda: cache.get("b", lambda: 1) + 1)
 
 
-def test_it_can_be_cleared():
+def test_the_cache_can_be_cleared():
     cache = Cache(most=2)
     cache.get("a", lambda: 1)
     cache.clear()

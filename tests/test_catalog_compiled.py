@@ -179,7 +179,7 @@ class TestReading:
             {"resources": [{"type": "A", "title": "b", "parameters": 1}], "edges": []},
         ],
     )
-    def test_what_is_none_is_refused(self, tree):
+    def test_a_document_that_is_no_compiled_catalog_is_refused(self, tree):
         with pytest.raises(DocumentError, match="is no compiled catalog"):
             compiled_catalog(tree, file="x.json")
 
@@ -406,11 +406,11 @@ class TestCommands:
         assert main(["catalog", "graph", "--puppet", "before.json"]) == 0
         assert main(["catalog", "order", "--puppet", "before.json", "--shuffle", "1"]) == 0
 
-    def test_it_is_not_applied(self, capsys):
+    def test_a_compiled_catalog_is_not_applied(self, capsys):
         assert main(["catalog", "apply", "--puppet", "before.json"]) == 2
         assert "not be applied here" in capsys.readouterr().err
 
-    def test_it_is_a_catalog_of_its_own(self, capsys):
+    def test_a_compiled_catalog_takes_no_second_catalog_and_no_node(self, capsys):
         assert main(["catalog", "order", "--puppet", "before.json", "--from", "after.json"]) == 2
         assert main(["catalog", "order", "--puppet", "before.json", "--node", "n"]) == 2
 

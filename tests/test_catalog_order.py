@@ -422,7 +422,7 @@ class TestDocuments:
             ({"chains": ["File['a'] -> "]}, "the text ends"),
         ],
     )
-    def test_what_is_no_catalog_says_where(self, tree, said):
+    def test_a_malformed_catalog_document_is_an_error_with_a_place(self, tree, said):
         """
         Never a traceback.
         """

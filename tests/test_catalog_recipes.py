@@ -289,7 +289,7 @@ class TestReads:
             ("", 1, ()),
         ],
     )
-    def test_it_reads_the_source_and_runs_nothing(self, text, line, expected):
+    def test_attributes_that_a_resource_reads_are_found_in_the_source(self, text, line, expected):
         """
         What is certain is named, and no more.
         """

@@ -31,7 +31,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("desk")
 class TestExample:
-    def test_it_writes_an_apache_configuration_once(self, capsys):
+    def test_the_catalog_example_writes_an_apache_configuration_once(self, capsys):
         """
         The second run changes nothing; a file that was changed by hand comes back, and the server reads it again.
         """
@@ -244,7 +244,7 @@ class TestTheRevision:
         assert (False, sort, None) == (saved.noted.ok, saved.noted.error, saved.noted.report)
         assert "Could not find resource" in capsys.readouterr().err
 
-    def test_who_interrupts_is_noted(self, kitchen, capsys):
+    def test_an_interrupted_apply_is_noted_in_the_revision(self, kitchen, capsys):
         """
         The other nodes do not begin.
         """

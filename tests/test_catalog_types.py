@@ -212,9 +212,9 @@ class TestAll:
         """
         with site.entry("/a") as entry:
             entry.replace(b"x", 0o644)
-            name, _ = entry._beside()
+            name, _ = entry._temporary_file()
             os.symlink("x", site.root / f"{name}.link")
-            dead, handle = entry._beside()
+            dead, handle = entry._temporary_file()
             os.symlink("x", site.root / f"{dead}.link")
             os.close(handle)
         run(site, File("/a", content="x"), noop=True)

@@ -488,7 +488,7 @@ class TestTheEditor:
             ('default["a"].append(f(x))  # computed', 'default["a"].append(1)'),
         ],
     )
-    def test_what_is_computed_becomes_a_literal(self, line, expected):
+    def test_the_editor_replaces_a_computed_value_by_a_literal(self, line, expected):
         """
         The right side of an assignment, an entry, an argument.
         """

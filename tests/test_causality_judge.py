@@ -129,7 +129,7 @@ class TestTheJudge:
         assert ("b", "an overridden line matters") in {one.kind for one in findings.failures}
         assert ("c", "a line that is not named matters") in {one.kind for one in findings.failures}
 
-    def test_what_fails_is_made_small(self):
+    def test_the_judge_reduces_a_failing_input(self):
         """
         As few files and lines as fail for the same cause.
         """
@@ -231,7 +231,7 @@ class TestTheWords:
         assert expected == (coming.rank if coming else None)
 
     @pytest.mark.parametrize(("gone", "expected"), [(False, None), (True, 1)])
-    def test_who_holds_goes_with_its_line(self, gone, expected):
+    def test_the_next_in_line_is_found_without_winner_and_holding_map(self, gone, expected):
         """
         What the winner and a map that holds have overridden is next once both are gone.
         """

@@ -60,7 +60,7 @@ EACH = 1 if EFFORT >= 1 else 4
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_what_explain_says_is_true(name):
+def test_explanations_of_random_inputs_are_true(name):
     """
     Another value on the line of a winner is read, one elsewhere is not; without the winner the next in line is.
     """
@@ -76,7 +76,7 @@ def test_what_explain_says_is_true(name):
 @pytest.mark.parametrize(
     ("name", "seed"), [(name, seed) for name, seeds in ONCE_FALSE.items() for seed in seeds[::EACH]]
 )
-def test_what_was_false_once_is_true(name, seed):
+def test_explanations_of_inputs_that_failed_once_are_true(name, seed):
     """
     Each of these inputs has found something.
     """

@@ -73,7 +73,7 @@ class TestCauses:
         assert first[1].startswith("cookbooks/app/metadata.json:")
         assert LIST == rest
 
-    def test_an_environment(self, found):
+    def test_the_file_of_the_node_is_the_cause_of_its_environment(self, found):
         """
         The node's own file chooses it.
         """

@@ -144,7 +144,7 @@ class TestOverridden:
         silent = look({**files, "cookbooks/app/recipes/default.rb": f"{READS}{line}\n"})
         assert (["equal-to-overridden"] if "force" in line else []) == [one.split()[0] for one in silent]
 
-    def test_so_does_one_that_is_not_there(self, look: Look):
+    def test_a_missing_cookbook_keeps_findings_about_overridden_values_back(self, look: Look):
         """
         Nothing is known of it.
         """
@@ -192,7 +192,7 @@ class TestUnused:
         """
         assert [] == look({**OLD, **more})
 
-    def test_what_a_dependency_reaches_is_used(self, look: Look):
+    def test_cookbooks_that_a_dependency_reaches_count_as_used(self, look: Look):
         """
         Over two steps.
         """
@@ -221,7 +221,7 @@ class TestSpelling:
             ("zzzzz", ""),  # near nothing: a note
         ],
     )
-    def test_it_is_not_where_code_may_read_it(self, look: Look, key: str, code: str):
+    def test_no_misspelling_is_reported_where_code_may_read_the_path(self, look: Look, key: str, code: str):
         """
         By a computed key, or the map as a whole.
         """
@@ -251,7 +251,7 @@ class TestSpelling:
             ("abcdef", "ghijkl", False),
         ],
     )
-    def test_what_is_near(self, one: str, other: str, near: bool):
+    def test_similar_names_are_near_in_both_directions(self, one: str, other: str, near: bool):
         """
         Numbers never are.
         """
@@ -698,7 +698,7 @@ class TestFixing:
         assert '{"a": 3}' == without('{"a": 1, "a": 2, "a": 3}', ("a",), "json", earlier=True)
         assert without('{"a": 1}', ("a",), "json", earlier=True) is None
 
-    def test_it_is_shown_first_and_written_only_with_fix(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    def test_a_corrected_file_is_written_only_with_fix(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """
         What is left is what is reported; a second time there is nothing to do.
         """
@@ -778,9 +778,9 @@ class TestStability:
         import subprocess
         import sys
 
-        from tests.oracles.fixes import Made
+        from tests.oracles.fixes import RandomRepository
 
-        Made(tmp_path, 7).write()
+        RandomRepository(tmp_path, 7).write()
         words = [sys.executable, "-m", "nodeattrs", "check", "--repo", str(tmp_path), "--format", "sarif"]
         outs = {
             subprocess.run(words, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=False).stdout
@@ -844,7 +844,7 @@ class TestFurtherTrees:
     )
 
     @pytest.mark.parametrize("folder", ["vagrant", "dist/profile/files"])
-    def test_its_data_are_read(self, tmp_path: Path, folder: str):
+    def test_check_finds_broken_data_of_a_hiera_yaml_below_the_root(self, tmp_path: Path, folder: str):
         files = {f"{folder}/hiera.yaml": self.FURTHER.replace("PLACE", "data"), f"{folder}/data/vagrant.yaml": "a: [\n"}
         for more in ({}, tree(common="k: 1")):
             came = checked(written(tmp_path, {**files, **more}))

@@ -97,7 +97,7 @@ def clear(item: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("item", ENCRYPTED, ids=["version 1", "version 2", "version 3"])
 class TestFormats:
-    def test_what_chef_encrypted_is_opened(self, item):
+    def test_items_that_chef_encrypted_are_decrypted(self, item):
         """All kinds of values, each a secret; the id is none."""
         opened = decrypted(item, SECRET.encode(), "db")
 
@@ -116,7 +116,7 @@ class TestFormats:
 
     @pytest.mark.parametrize("field", ["encrypted_data", "iv", "hmac", "auth_tag", "cipher"])
     @pytest.mark.parametrize("value", ["", "AAAA", "é", None, 7, [], "x" * 17])
-    def test_what_was_changed_is_refused(self, item, field, value):
+    def test_a_changed_encrypted_item_is_refused(self, item, field, value):
         """With one error, whatever it is."""
         changed = copy.deepcopy(item)
         if field not in changed["password"]:
@@ -178,7 +178,7 @@ class TestInARepository:
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
         assert repo.data_bag_item("app", "plain") == {"id": "plain", "a": 1}
 
-    def test_so_does_a_call(self, tmp_path, monkeypatch):
+    def test_data_bag_item_decrypts_with_a_given_secret_or_secret_file(self, tmp_path, monkeypatch):
         """A file, from where it is called, or the secret itself."""
         repo = repository(tmp_path, FILES)
         assert PLAIN == clear(repo.data_bag_item("app", "db", SECRET))
@@ -187,7 +187,7 @@ class TestInARepository:
         repo.options = RepositoryOptions(secret_file="secret")
         assert PLAIN == clear(repo.data_bag_item("app", "db"))
 
-    def test_without_one_it_is_an_error(self, tmp_path):
+    def test_an_encrypted_item_without_a_secret_is_an_error(self, tmp_path):
         """That says how to name it; a check needs none."""
         repo = repository(tmp_path, FILES)
         with pytest.raises(CannotDecrypt, match=r"item db of data bag app is encrypted\n.*--secret-file"):

@@ -214,7 +214,7 @@ class TestWhatIsNotRun:
         assert 5 == main(["explain", "web1", "app.deep", *words, "--store", str(tmp_path / "s.db")])
         assert "cookbooks/app/attributes/more.rb:2 (attribute file app::more)" in capsys.readouterr().out
 
-    def test_so_is_one_of_a_cookbook_that_is_not_in_use(self, tmp_path, capsys):
+    def test_an_attribute_file_of_an_unused_cookbook_is_named_as_not_run(self, tmp_path, capsys):
         """Who sets it, and why not here."""
         files = {**RUBY_COOKBOOK, "cookbooks/b/recipes/default.py": "", "facts.json": FACTS}
         repository(tmp_path / "r", files)
@@ -463,7 +463,7 @@ knife[:editor] = 'vi'
 
 
 class TestChefsOwnConfiguration:
-    def test_what_it_says_in_literals_counts(self, tmp_path):
+    def test_literals_in_client_rb_count_as_settings(self, tmp_path):
         """Where nodeattrs.toml says nothing; what leads out, and what only Ruby knows, is a warning."""
         repo = repository(tmp_path, {".chef/config.rb": CLIENT_RB, ".chef/knife.rb": "environment 'other'"})
         config = repo.config
@@ -510,7 +510,7 @@ class TestChefsOwnConfiguration:
 
         assert ((), ["ruby"]) == (repo.config.chef.cookbook_paths, [one.kind for one in repo.warnings])
 
-    def test_it_names_the_node_that_is_run(self, tmp_path, capsys):
+    def test_node_name_of_client_rb_chooses_the_node_to_run(self, tmp_path, capsys):
         """Where the command names none."""
         files = {".chef/config.rb": "node_name 'web7'", "roles/web.json": {}, "facts.json": FACTS}
         repository(tmp_path / "r", files)

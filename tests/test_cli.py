@@ -173,7 +173,7 @@ class TestHelp:
 
 
 class TestRun:
-    def test_it_tells_what_it_did(self, say: Say):
+    def test_run_prints_the_report_of_a_first_run(self, say: Say):
         """
         The whole report of a first run, as it stands on the screen.
         """
@@ -331,7 +331,7 @@ class TestRun:
 
 
 class TestExplain:
-    def test_a_leaf(self, say: Say):
+    def test_explain_of_a_leaf_has_winner_losers_and_rules(self, say: Say):
         """
         The winner first, who else spoke, and the rules that beat them.
         """
@@ -435,7 +435,7 @@ class TestExplain:
             "  wins  7 normal / attribute file  1  saved origin unknown",
         ]
 
-    def test_the_data(self, say: Say):
+    def test_explain_as_json_has_all_of_the_text_and_the_steps(self, say: Say):
         """
         Everything that the text says, and the steps of the path.
         """
@@ -466,7 +466,7 @@ class TestShow:
         ]
         assert yaml.safe_load(said.out) == {"workers": 30, "ports": [80, 8080]}
 
-    def test_single_slots(self, say: Say):
+    def test_show_of_a_level_prints_each_of_its_slots(self, say: Say):
         """
         A level is its slots, each for itself; what says nothing is left out.
         """
@@ -485,7 +485,7 @@ class TestShow:
             "workers: 30",
         ]
 
-    def test_the_data(self, say: Say):
+    def test_show_gives_the_same_document_as_json_and_yaml(self, say: Say):
         """
         The same document in both forms.
         """
@@ -511,7 +511,7 @@ class TestShow:
 
 
 class TestFacts:
-    def test_those_in_a_file(self, say: Say):
+    def test_the_facts_command_prints_a_part_of_a_file_with_the_line(self, say: Say):
         """
         A part of them, with the line.
         """
@@ -519,7 +519,7 @@ class TestFacts:
             "facts", "cpu.total", "--facts", "../repo/facts.json", "--origins"
         )
 
-    def test_those_of_this_machine(self, say: Say):
+    def test_the_facts_command_prints_facts_of_this_machine(self, say: Say):
         """
         By Ohai's names.
         """
@@ -656,7 +656,9 @@ class TestStreams:
     @pytest.mark.parametrize(
         ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
     )
-    def test_on_a_terminal(self, desk: Path, say: Say, environment: dict[str, str], coloured: bool):
+    def test_output_on_a_terminal_has_colour_unless_no_color_is_set(
+        self, desk: Path, say: Say, environment: dict[str, str], coloured: bool
+    ):
         """
         There is colour, unless NO_COLOR is set or the terminal has none.
         """

@@ -235,7 +235,9 @@ class TestFilesOnTheCommandLine:
         ],
         ids=["cut off", "a list", "empty", "deep", "null"],
     )
-    def test_facts(self, desk: Path, refuse: Refuse, text: str, said: str):
+    def test_a_broken_file_of_facts_is_an_error_with_file_and_line(
+        self, desk: Path, refuse: Refuse, text: str, said: str
+    ):
         """
         File and line.
         """
@@ -255,7 +257,9 @@ class TestFilesOnTheCommandLine:
             ("given", '{"a": 1,\n}', "given:1:8: "),
         ],
     )
-    def test_json_attributes(self, desk: Path, refuse: Refuse, file: str, text: str, said: str):
+    def test_broken_files_of_json_attributes_are_refused(
+        self, desk: Path, refuse: Refuse, file: str, text: str, said: str
+    ):
         """
         -j takes JSON, YAML and TOML, and none of them broken.
         """

@@ -39,7 +39,7 @@ def say(tmp_path, monkeypatch, capsys):
 class TestPlacesThatAreNone:
     @pytest.mark.parametrize("words", ["store check", "store export", "store prune --keep 1", "status", "search *:*"])
     @pytest.mark.parametrize("place", ["typo.db", "facts.json.db"])
-    def test_there_is_no_store(self, say, tmp_path, words, place):
+    def test_a_command_that_reads_a_missing_store_creates_no_file(self, say, tmp_path, words, place):
         """None is made."""
         code, out, err = say(*words.split(), "--store", place)
 
@@ -103,12 +103,12 @@ class TestNodesThatNobodyKnows:
             ("--node", "wbe1", "--facts", "facts.json", "--new"),
         ],
     )
-    def test_these_are_known(self, say, words):
+    def test_known_nodes_are_run_and_saved(self, say, words):
         """And saved."""
         assert 0 == say("run", "-q", *words)[0]
         assert 0 == say("status")[0]
 
-    def test_what_was_saved_once_is_known(self, say):
+    def test_a_node_that_was_saved_with_new_is_known(self, say):
         """To the store."""
         assert 0 == say("run", "-q", "--node", "new", "--facts", "facts.json", "--new")[0]
         assert 0 == say("run", "-q", "--node", "new", "--facts", "facts.json")[0]

@@ -43,7 +43,9 @@ class TestChanges:
             ("a: 1", "b: ~", "dict(recurse,allow_delete)", [("set", "b", ABSENT, None)]),
         ],
     )
-    def test_each_action(self, before: str, after: str, how: str, changes: list[Any]):
+    def test_changes_of_the_second_part_have_each_kind_of_action(
+        self, before: str, after: str, how: str, changes: list[Any]
+    ):
         """Of two parts the second; what it said in vain is dropped."""
         *_, last = merge([config(before), config(after, how)]).changes()
 
@@ -100,7 +102,7 @@ class TestWhatIsLookedAt:
 
     @settings(max_examples=examples(300))
     @given(parts=_PARTS, patches=_PATCHES, turn=st.integers(0, 6))
-    def test_it_is_what_whole_results_differ_in(self, parts, patches, turn):
+    def test_changes_of_a_part_equal_the_differences_of_whole_results(self, parts, patches, turn):
         """However small maps are that grow in place."""
         bodies = [config(yaml.safe_dump(body), how) for body, how in parts]
         bodies.insert(turn, "#cloud-config-jsonp\n" + json.dumps([_patch(*one.split(" ")) for one in patches]))
@@ -125,7 +127,7 @@ def _patch(op: str, path: str, value: str) -> dict[str, Any]:
 def _whole(row: steps.Row) -> Iterator[list[steps.Change]]:
     """What each part changed, by two whole results that no later step changes."""
     results = [copy.deepcopy(one.value) for one in row.folding.results()]
-    for step in row.joinings:
+    for step in row.merged_parts:
         before, after, results = results[0], results[step.steps], results[step.steps :]
         met = step.laid and step.policy and (step.policy, step.laid.value)
         dropped = [] if step.laid is None else steps._dropped(step.laid.value, before, after, ())

@@ -249,7 +249,7 @@ class TestForeign:
             "## template: jinja\n#cloud-config\nruncmd: ['echo {{ v1.region }}']\n",
         ],
     )
-    def test_what_another_program_reads_is_left_to_it(self, tmp_path: Path, text: str):
+    def test_parts_for_other_programs_are_not_checked(self, tmp_path: Path, text: str):
         """EKS, part handlers, Windows, Bottlerocket, Ignition, CoreOS, Harvester; and templates of cloud-init's own."""
         assert not {name for name, *_ in places(text, folder=tmp_path)} & {"unknown-type", "first-line", "misspelt-key"}
 
@@ -341,7 +341,7 @@ class TestSchema:
         with pytest.raises(BadArgument, match=r"leads (nowhere|back)"):
             list(Schema(file).warnings({"a": 1}))
 
-    def test_what_is_no_schema_is_refused(self, tmp_path: Path):
+    def test_a_file_that_is_no_json_schema_is_refused(self, tmp_path: Path):
         """JSON, but no rules."""
         file = tmp_path / "x.json"
         file.write_text('{"type": 5}')
@@ -644,7 +644,7 @@ class TestCommand:
             ("note.yaml", "note", 1), ("note.yaml", "warning", 0), ("db.yaml", "note", 0), ("web.yaml", "error", 1),
         ],
     )  # fmt: skip
-    def test_what_fails_can_be_chosen(self, run: Run, file: str, level: str, code: int):
+    def test_option_fail_on_chooses_the_level_that_fails(self, run: Run, file: str, level: str, code: int):
         """Notes do not, unless they are to."""
         assert run("check", file, "--fail-on", level)[0] == code
 

@@ -60,7 +60,7 @@ class TestMerge:
 
         assert (code, json.loads(out)["day"]) == (0, "2024-01-02")
 
-    def test_as_cloud_init_writes_it(self, run: Run):
+    def test_format_cloud_init_prints_the_bytes_that_cloud_init_writes(self, run: Run):
         """Byte for byte."""
         code, out, _ = run("merge", "base.yaml", "web.yaml", "--format", "cloud-init")
 
@@ -74,7 +74,7 @@ class TestMerge:
         assert config is not None
         assert config["runcmd"] == ["one", "three"]
 
-    def test_what_if(self, run: Run):
+    def test_option_how_gives_every_part_a_definition(self, run: Run):
         """A definition for every part, without editing a file."""
         _, out, err = run("merge", "base.yaml", "careless.yaml", "--how", "append")
 
@@ -145,7 +145,7 @@ class TestExplain:
         assert 'runcmd.1 = "two"' in out
         assert "web.yaml:4" in out
 
-    def test_as_data(self, run: Run):
+    def test_cloud_config_explain_as_json_has_parts_traces_and_steps(self, run: Run):
         """Parts, traces and steps."""
         _, out, _ = run("explain", "base.yaml", "web.yaml", "--path", "runcmd", "--steps", "--format", "json")
         data = json.loads(out)
@@ -201,11 +201,11 @@ class TestCheck:
         assert code == 1
         assert "broken.yaml:3:1" in out
 
-    def test_what_is_ignored_is_not_counted(self, run: Run):
+    def test_ignored_findings_of_user_data_do_not_fail(self, run: Run):
         """For CI and pre-commit."""
         assert run("check", "base.yaml", "careless.yaml", "--ignore", "default-replaces")[0] == 0
 
-    def test_as_data(self, run: Run):
+    def test_cloud_config_check_as_json_names_the_findings(self, run: Run):
         """With the names."""
         data = json.loads(run("check", "base.yaml", "careless.yaml", "broken.yaml", "--format", "json")[1])
 

@@ -26,7 +26,7 @@ strings = st.lists(st.tuples(names, options), max_size=3).map(
 
 class TestTheStringForm:
     @given(strings)
-    def test_what_was_printed_is_read_back(self, text: str):
+    def test_a_printed_merge_definition_is_read_back(self, text: str):
         """A definition prints as a text that means the same."""
         definition = parse_definition(text)
 

@@ -468,7 +468,7 @@ class TestTruth:
 
         assert [merged.origins(path)[0].line for path in ("z", "a", "b.c.0", "b.c.1")] == [2, 3, 4, 5]
 
-    def test_what_a_patch_moves_keeps_who_set_it(self):
+    def test_a_value_that_a_patch_moves_keeps_its_origin(self):
         """
         The patch has set nothing there.
         """

@@ -237,14 +237,14 @@ CASES: list[Case] = [
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.form}: {case.source[:40]}" for case in CASES])
 class TestEachForm:
-    def test_it_is_known_by_its_shape(self, case: Case, tmp_path: Path) -> None:
+    def test_each_form_of_user_data_is_recognised_by_its_shape(self, case: Case, tmp_path: Path) -> None:
         file = tmp_path / "document"
         file.write_text(case.text, encoding="utf-8")
         found = given_in(file)
         assert [one.address for one in found] == list(case.machines)
         assert [merge(one.user).config for one in found] == [CONFIG] * len(found)
 
-    def test_its_lines_are_those_of_the_document(self, case: Case, tmp_path: Path) -> None:
+    def test_lines_of_embedded_user_data_are_those_of_the_document(self, case: Case, tmp_path: Path) -> None:
         file = tmp_path / "document"
         file.write_text(case.text, encoding="utf-8")
         for given, line in zip(given_in(file), case.lines, strict=True):
@@ -254,7 +254,7 @@ class TestEachForm:
                 file.read_text(encoding="utf-8").splitlines()[(line or 1) - 1].strip().startswith("runcmd") or not line
             )
 
-    def test_it_is_read_by_name(self, case: Case) -> None:
+    def test_each_form_of_user_data_is_read_by_name(self, case: Case) -> None:
         assert [merge(one.user).config for one in given_in(case.text, form=case.form)] == [CONFIG]
 
 

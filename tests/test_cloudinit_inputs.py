@@ -410,7 +410,7 @@ class TestLxd:
             ([PRESEED], {"e": 5}),
         ],
     )
-    def test_they_are_one_machine(
+    def test_profiles_and_an_instance_of_lxd_are_one_machine(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], texts: list[str], config: dict[str, int]
     ) -> None:
         files = [tmp_path / f"{index}.yaml" for index in range(len(texts))]
@@ -446,7 +446,7 @@ class TestVendorData:
 
 
 class TestOneOfSeveral:
-    def test_it_is_named_by_its_address(self) -> None:
+    def test_one_of_several_machines_is_chosen_by_its_address(self) -> None:
         found = given_in(plan(("a.x", {"user_data": TEXT}), ("a.y", {"user_data": TEXT})))
         assert choose_machine(found, "a.y").address == "a.y"
         with pytest.raises(CloudConfigError, match=r"several machines: a\.x, a\.y"):

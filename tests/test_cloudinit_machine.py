@@ -143,7 +143,7 @@ class TestCommandLine:
         assert main(["cloud-config", "merge", *words]) == 0
         assert capsys.readouterr() == ("#cloud-config\na: 1\n", "")
 
-    def test_what_it_lets_fetch_is_an_unknown_layer(self):
+    def test_a_config_url_of_the_kernel_command_line_is_an_unknown_layer(self):
         """Unless it is among the files already."""
         url = url_of_cmdline("ro cloud-config-url=http://10.0.0.1/c quiet")
         merged = merge_layers(user="a: 1", config_url=url)
@@ -276,7 +276,7 @@ class TestInstance:
         assert instance.merged.value["region"] == "eu-1"
 
     @pytest.mark.parametrize("end", ["", "var/lib/cloud/instance", "var/lib/cloud/instances/i-1"])
-    def test_it_is_named_by_any_of_its_folders(self, machine: Path, end: str):
+    def test_an_instance_is_read_from_any_of_its_folders(self, machine: Path, end: str):
         assert read_instance(machine / end).merged.value["users"] == ["default"]
 
     def test_each_difference_has_both_lines(self, machine: Path):

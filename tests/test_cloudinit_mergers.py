@@ -146,7 +146,7 @@ class TestOddInput:
         with pytest.raises(TooDeep):
             merge_values({"a": {"a": deep}}, {}, "dict()")
 
-    def test_what_yaml_cannot_say_is_refused(self):
+    def test_merging_objects_of_python_is_refused(self):
         """With the kind of the value."""
         with pytest.raises(NodeattrsError, match="object"):
             merge_values({"a": object()}, {"a": 1}, "dict()")
@@ -212,7 +212,7 @@ class TestCustomMergers:
         assert merge_values([1], [5], "list(append)+counting()") == [1, 5]
         assert merge_values([1], [5], "counting()+list(append)") == [2]
 
-    def test_their_results_are_said_by_both_sides(self):
+    def test_results_of_a_custom_merger_have_the_origins_of_both_sides(self):
         """More cannot be known."""
         register_merger("both", type("Both", (Counting,), {"_on_list": lambda self, old, new: ["made"]}))
         merged = merge(["#cloud-config\nl: [1]", "#cloud-config\nmerge_how: both()+dict(recurse_list)\nl: [2]"])
@@ -220,7 +220,7 @@ class TestCustomMergers:
         assert [origin.file for origin in merged.origins("l.0")] == ["part-001", "part-002"]
 
     @pytest.mark.parametrize(("how", "kind"), [("failing(early)", "definition"), ("failing()", "type")])
-    def test_what_they_raise_fails_the_part_only(self, how: str, kind: str):
+    def test_an_error_of_a_custom_merger_fails_its_part_only(self, how: str, kind: str):
         """With their own words in the error."""
         merged = merge(["#cloud-config\nl: [1]", f"#cloud-config\nmerge_how: {how}+dict(recurse_list)\nl: [2]"])
 

@@ -351,7 +351,7 @@ class TestPatches:
         with limited(steps=100_000):
             assert self.patch(f"[{', '.join([doubled] * 40)}]").parts[1].kind == "too-large"
 
-    def test_what_a_patch_left_alone_keeps_its_origin(self):
+    def test_values_that_a_patch_leaves_alone_keep_their_origin(self):
         """Only what it set is set by the patch."""
         merged = self.patch(
             '[{"op": "add", "path": "/l/0", "value": "w"}, {"op": "add", "path": "/n", "value": {"k": 1}}]'
@@ -411,7 +411,7 @@ class TestWhatStopsEverything:
     @pytest.mark.parametrize(
         ("first", "second", "fits"), [(100, 0, True), (101, 0, False), (60, 40, True), (60, 41, False)]
     )
-    def test_so_much_and_no_more_may_be_unpacked(self, first: int, second: int, fits: bool):
+    def test_unpacked_bytes_of_all_blobs_are_limited(self, first: int, second: int, fits: bool):
         """All blobs count together."""
         blobs = [gzip.compress(b"#" * size) for size in (first, second) if size]
 
@@ -471,7 +471,7 @@ class TestWhatStopsEverything:
 
 
 class TestIncludes:
-    def test_they_are_listed_without_a_folder(self):
+    def test_includes_without_a_folder_are_listed_and_not_fetched(self):
         """And nothing is fetched."""
         merged = merge(["#include\nhttps://example.org/a.yaml\n\n# remark\n", config("a: 1")])
 
@@ -514,7 +514,7 @@ class TestIncludes:
 
 class TestTheMergedFile:
     @given(st.dictionaries(st.sampled_from("abc"), st.lists(st.integers()) | st.text(max_size=3), min_size=1))
-    def test_it_says_what_the_config_says(self, tree: dict[str, Any]):
+    def test_the_merged_file_has_the_values_of_the_config(self, tree: dict[str, Any]):
         """Sorted, but the same."""
         merged = merge([CloudPart(yaml.safe_dump(tree))])
 

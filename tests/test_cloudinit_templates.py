@@ -69,7 +69,7 @@ class TestRendering:
             ),
         ],
     )
-    def test_what_becomes_of_it(self, first: str, body: str, status: str, kind: str | None):
+    def test_a_rendered_template_becomes_a_part_of_its_kind(self, first: str, body: str, status: str, kind: str | None):
         """A patch behind a template is read as a config, as in cloud-init."""
         (part,) = rendered(body, first).parts
         assert (part.status, part.kind) == (status, kind)
@@ -167,7 +167,7 @@ class TestWithoutData:
 
 
 class TestInstanceData:
-    def test_they_are_a_map_of_json(self, tmp_path: Path):
+    def test_instance_data_must_be_a_map_of_json(self, tmp_path: Path):
         """With the place of what is wrong."""
         file = tmp_path / "data.json"
         for text, message in (("[1]", "is a map"), ("{", "data.json:1"), ("\udcff", "UTF-8")):
@@ -183,7 +183,7 @@ class TestInstanceData:
 
 
 class TestConfd:
-    def test_its_files_may_be_templates(self):
+    def test_files_of_conf_d_may_be_templates(self):
         """The main file, too."""
         files = {"10.cfg": "## template: jinja\na: {{ region }}"}
         merged = merge_confd("## template: jinja\nb: {{ region }}", files, instance_data=DATA)

@@ -164,7 +164,7 @@ class TestWhatIsNotRun:
             "catalog check --from catalog.json",
         ],
     )
-    def test_it_runs_where_somebody_asks(self, loaded, words):
+    def test_option_run_code_runs_repository_code(self, loaded, words):
         """With --run-code."""
         main([*words.split(), "--run-code"])
 
@@ -201,7 +201,7 @@ class TestTheGate:
         assert any("the role web (roles/web.py) is code, which was not run" in one for one in told)
         assert any("the environment production (environments/production.py) is code" in one for one in told)
 
-    def test_it_is_open_for_programs_and_after_a_command(self, loaded):
+    def test_repository_code_may_run_in_programs_and_after_a_command(self, loaded):
         """What holds it back lets it go, also where it failed."""
         assert may_run()
         main(["hiera", "lookup", "nobody", "--strict"])

@@ -78,7 +78,9 @@ class TestBash:
         ],
         ids=lambda given: " ".join(given) if isinstance(given, list) else "",
     )
-    def test_it_offers_commands_options_and_values(self, completed: Complete, words: list[str], offered: set[str]):
+    def test_bash_completion_offers_commands_options_and_values(
+        self, completed: Complete, words: list[str], offered: set[str]
+    ):
         """
         Each where it may stand, also behind the action of a command.
         """
@@ -181,7 +183,9 @@ class TestWhatOnlyDataKnow:
         ],
         ids=" ".join,
     )
-    def test_what_the_last_word_may_become(self, shop: Path, words: list[str], offered: list[str], capsys):
+    def test_the_complete_command_prints_what_the_last_word_may_become(
+        self, shop: Path, words: list[str], offered: list[str], capsys
+    ):
         """
         Nothing where nothing is known: no error either, which would tear the line that is being typed.
         """
@@ -191,7 +195,9 @@ class TestWhatOnlyDataKnow:
         assert ("".join(f"{one}\n" for one in offered), "") == tuple(capsys.readouterr())
         assert not (shop / "ran").exists()
 
-    def test_bash_asks(self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]):
+    def test_the_bash_script_asks_nodeattrs_complete(
+        self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]
+    ):
         capsys.readouterr()
 
         assert {"web1", "web2"} == completed("explain", "web")

@@ -18,7 +18,7 @@ def test_no_file_means_the_defaults(tmp_path):
     assert repository(tmp_path, {}).config == Config() == Config({}, {}, (), None, None)
 
 
-def test_every_setting(tmp_path):
+def test_every_setting_of_nodeattrs_toml_is_read(tmp_path):
     """As the module's page shows them."""
     config, warnings = read(
         tmp_path,
@@ -89,7 +89,7 @@ class TestChefsSpellings:
             ("automatic_attribute_blacklist", {}, {"automatic": ["a/b"]}),
         ],
     )
-    def test_they_mean_the_same(self, tmp_path, name, allowed, blocked):
+    def test_old_and_new_spellings_of_chef_mean_the_same(self, tmp_path, name, allowed, blocked):
         """New and old, without a word."""
         config, warnings = read(tmp_path, f'{name} = ["a/b"]\n')
 
@@ -166,7 +166,7 @@ class TestWrongTypes:
             ("store = \n", 1),
         ],
     )
-    def test_they_are_errors_with_the_line(self, tmp_path, text, line):
+    def test_settings_of_a_wrong_type_are_errors_with_the_line(self, tmp_path, text, line):
         """Also where the text is no TOML at all."""
         with pytest.raises(DocumentError) as caught:
             read(tmp_path, text)

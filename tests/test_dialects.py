@@ -18,7 +18,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.contract.dialect import Dialect
-from nodeattrs.dialects import BUILT_IN, every, foreign, named
+from nodeattrs.dialects import BUILT_IN, all_dialects, foreign, named
 from nodeattrs.errors import BadArgument
 from tests.test_lsp import Editor
 from tests.test_lsp import asked as edited
@@ -185,7 +185,7 @@ class TestTheVerbs:
         assert "1 file differs, 2 of 3 minions change (salt)" in done.stdout
         assert "~ 2 minions: port  pillar/web/init.sls:3" in done.stdout
 
-    def test_what_if_takes_a_line_away(self, run: Run) -> None:
+    def test_what_if_without_a_line_shows_the_new_value(self, run: Run) -> None:
         done = run("what-if", "--without", "pillar/web/init.sls:3")
 
         assert "8080 -> 443" in done.stdout
@@ -202,7 +202,7 @@ class TestTheVerbs:
         assert done.returncode == 1
         assert "pillar/top.sls: error: there is no pillar file db" in done.stdout
 
-    def test_its_own_command_is_one_of_its_actions(self, run: Run) -> None:
+    def test_a_foreign_dialect_has_actions_of_its_own(self, run: Run) -> None:
         assert run("salt", "top", "web1").stdout == "common\nweb\n"
         assert json.loads(run("salt", "top", "web1", "--format", "json").stdout) == {
             "version": 1,
@@ -366,7 +366,7 @@ class TestABrokenPackage:
             (_NAMED_HIERA, "odd = odd:Slash\n", "is no Dialect with a name of small letters, digits and dashes"),
         ],
     )
-    def test_it_is_named_and_skipped(
+    def test_a_broken_dialect_package_is_named_and_skipped(
         self, text: str, points: str, expected: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.syspath_prepend(str(broken(tmp_path / "odd", text, points)))
@@ -387,7 +387,7 @@ class TestTheRegistry:
     def test_built_in_dialects_are_found_without_entry_points(self) -> None:
         for one in BUILT_IN:
             assert named(one.name) is one
-        assert [*every()][: len(BUILT_IN)] == [one.name for one in BUILT_IN]
+        assert [*all_dialects()][: len(BUILT_IN)] == [one.name for one in BUILT_IN]
 
     def test_an_unknown_name_gets_the_nearest_one(self) -> None:
         with pytest.raises(BadArgument, match="there is no dialect 'heira'") as raised:

@@ -541,7 +541,7 @@ WHOLE = {
 @pytest.mark.parametrize("syntax", WHOLE)
 class TestAnyText:
     @given(st.data())
-    def test_it_is_read_or_refused_and_nothing_else(self, syntax, data):
+    def test_any_text_is_read_or_refused_with_an_error_of_the_project(self, syntax, data):
         """
         Random texts, whole documents cut short, and documents with something thrown in.
         """

@@ -105,7 +105,7 @@ class TestCtrlC:
         """
         assert (130, "") == interrupted(tmp_path, AT_IMPORT, at, installed=True)
 
-    def test_without_one_it_goes_through(self, tmp_path: Path):
+    def test_the_interrupted_command_succeeds_without_ctrl_c(self, tmp_path: Path):
         """
         So that the test above is one.
         """

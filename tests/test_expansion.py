@@ -171,7 +171,7 @@ class TestWhoSaidIt:
         assert {"roles/outer.yaml:3", "roles/inner.yaml:3"} == named
         assert ({}, {}) == (trace.value, other.claim.value)
 
-    def test_what_only_one_role_says_is_its_own(self, tmp_path):
+    def test_a_value_that_one_role_sets_has_the_line_of_that_role(self, tmp_path):
         """
         Maps of several roles meet key by key.
         """

@@ -48,7 +48,7 @@ def lines_in(path: pathlib.Path) -> list[str]:
 
 
 class TestThisMachine:
-    def test_it_says_what_a_recipe_expects(self):
+    def test_facts_of_this_machine_have_the_names_that_recipes_read(self):
         """The names of the issue are there wherever the machine can tell."""
         facts = gather({}).tree
 
@@ -61,7 +61,7 @@ class TestThisMachine:
     def test_nothing_went_wrong(self):
         assert gather({}).warnings == ()
 
-    def test_it_is_plain_json(self):
+    def test_facts_of_this_machine_are_plain_json(self):
         facts = gather({}).tree
 
         assert json.loads(json.dumps(facts)) == facts
@@ -69,7 +69,7 @@ class TestThisMachine:
     def test_the_time_can_be_given(self):
         assert gather({}, now=12.5).tree["ohai_time"] == 12.5
 
-    def test_it_names_itself(self):
+    def test_facts_of_this_machine_name_the_machine_as_origin(self):
         assert gather({}).locator.at(("memory", "total")) == Origin("facts", "this machine")
 
     def test_no_program_is_started(self, monkeypatch):
@@ -223,7 +223,9 @@ class TestAddressOfTheNode:
             ({"eth0": ["10.0.0.2/24"], "vpn": ["10.8.0.6/32"]}, ("eth0", "10.0.0.1"), "10.8.0.6", ("eth0", "10.0.0.2")),
         ],
     )
-    def test_ipv4(self, interfaces, route, source, expected):
+    def test_the_ipv4_address_of_the_node_is_on_the_interface_of_the_default_route(
+        self, interfaces, route, source, expected
+    ):
         assert node_address(interfaces_of(**interfaces), "inet", route and Route(*route), source) == expected
 
     @pytest.mark.parametrize(
@@ -235,7 +237,7 @@ class TestAddressOfTheNode:
             (["fe80::2/64"], "fe80::1", "fe80::2"),
         ],
     )
-    def test_ipv6(self, addresses, gateway, expected):
+    def test_a_link_local_gateway_does_not_choose_the_ipv6_address(self, addresses, gateway, expected):
         """Every interface could reach a link-local gateway: that alone makes no address the node's."""
         assert node_address(interfaces_of(eth0=addresses), "inet6", Route("eth0", gateway)) == ("eth0", expected)
 
@@ -304,7 +306,7 @@ class TestDefaultRoute:
         ids=["to a network", "to half of all", "down", "rejects", "by an unknown interface", "cut off", "empty",
              "a bad gateway", "a long gateway", "a negative gateway", "bad flags", "a bad metric"],
     )  # fmt: skip
-    def test_what_is_no_default_route(self, line):
+    def test_other_routes_are_no_default_route(self, line):
         assert default_route4([line], ["eth0"]) is None
 
     def test_ipv6_leaves_the_kernels_rejecting_route_alone(self):
@@ -802,12 +804,12 @@ class TestOhaiFile:
         path.write_text(json.dumps(tree, indent=1))
         return path
 
-    def test_it_is_taken_as_it_is(self, tmp_path):
+    def test_an_ohai_file_is_taken_as_it_is(self, tmp_path):
         tree = {"platform": "ubuntu", "os": "linux", "network": {"interfaces": {"lo": {"mtu": "65536"}}}}
 
         assert load_facts(self.write(tmp_path, tree)).tree == tree
 
-    def test_it_is_not_copied(self, tmp_path, monkeypatch):
+    def test_facts_of_an_ohai_file_are_not_copied(self, tmp_path, monkeypatch):
         """Whoever takes the facts over copies them; twice would be once too often."""
         document = documents.parse('{"platform": "ubuntu", "network": {}}', "ohai.json", "json")
         monkeypatch.setattr(documents, "read", lambda path, file, **how: document)

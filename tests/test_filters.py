@@ -226,7 +226,7 @@ def node_of(writes):
 
 class TestFilteredSnapshot:
     @given(writes, levels, levels)
-    def test_its_slots_fold_to_the_saved_document(self, writes, allow, block):
+    def test_slots_of_a_filtered_snapshot_fold_to_the_saved_document(self, writes, allow, block):
         node = node_of(writes)
         try:
             document = saved_document(node, allow, block)
@@ -271,7 +271,7 @@ class TestFilteredSnapshot:
         assert "secret" not in json.dumps(snapshot)
         assert {"users": "of another level", "fqdn": "web1.example.com"} == Node.restore(snapshot).to_dict()
 
-    def test_what_is_kept_keeps_its_explanation(self):
+    def test_values_of_a_filtered_snapshot_keep_their_explanation(self):
         node = Node("web1")
         with setting_as(node, "attribute file", "apache2"):
             node.default["apache"] = {"port": 80, "dir": "/srv", "mods": ["ssl"]}
@@ -285,7 +285,7 @@ class TestFilteredSnapshot:
         assert node.explain("apache.port") == restored.explain("apache.port")
         assert {"apache": {"port": 8080, "mods": ["ssl", "php"]}} == restored.to_dict()
 
-    def test_what_is_kept_in_lists_keeps_its_explanation(self):
+    def test_lists_of_a_filtered_snapshot_keep_their_explanation(self):
         node = Node("web1")
         with setting_as(node, "attribute file", "apache2"):
             node.default["users"] = [{"name": "ann", "keys": [["a"]]}, {"name": "bob"}]

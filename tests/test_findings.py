@@ -178,7 +178,7 @@ class TestPassingOver:
         code, _, err = check("--ignore", "repeated-keys")
         assert (2, True) == (code, "did you mean repeated-key" in err)
 
-    def test_by_nodeattrs_toml(self, check: Check):
+    def test_nodeattrs_toml_passes_findings_over(self, check: Check):
         """
         `[check]`; a word that is none is a fault of the file.
         """
@@ -187,7 +187,7 @@ class TestPassingOver:
         Path("nodeattrs.toml").write_text('[check]\nignore = ["NA9"]\n')
         assert "nodeattrs.toml:2:11: error: 'NA9' is no code" in check()[1]
 
-    def test_by_a_comment(self, check: Check):
+    def test_a_comment_passes_findings_over(self, check: Check):
         """
         On the line, alone on the line before, or for the file; without a word all, with one only that.
         """
@@ -300,7 +300,7 @@ ODD = Findings(
 
 
 class TestForms:
-    def test_sarif(self):
+    def test_findings_in_sarif_conform_to_its_schema(self):
         """
         As its schema asks; each result names a rule that is there, and no two have one fingerprint.
         """
@@ -323,7 +323,7 @@ class TestForms:
         found = Findings([Finding("NA0303", "error", "a", "b\udcff.yaml", 1)])
         assert "b%FF.yaml" in FORMS["sarif"](found, "")
 
-    def test_github(self):
+    def test_findings_for_github_are_one_escaped_line_each(self):
         """
         One line each, with what would end a property or a line written as a percentage.
         """
@@ -334,7 +334,7 @@ class TestForms:
         assert first.endswith("%25,:%0Ab%0Asaid ]]>%0Ahint")
         assert "::notice title=NA1153 default-replaces::no place" == others[1]
 
-    def test_gitlab(self):
+    def test_findings_for_gitlab_have_five_fields_and_fingerprints(self):
         """
         The five fields that it reads; fingerprints tell two lines apart.
         """
@@ -345,7 +345,7 @@ class TestForms:
         assert 4 == len({row["fingerprint"] for row in rows})
         assert {"path": "a b%,:é.yaml", "lines": {"begin": 3}} == rows[0]["location"]
 
-    def test_junit(self):
+    def test_findings_in_junit_are_valid_xml(self):
         """
         XML that a reader takes, whatever is in a message; nothing found is a case that passed.
         """

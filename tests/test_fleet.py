@@ -62,13 +62,13 @@ def judged(fleet, outcomes):
 
 
 class TestWhoDoesTheWork:
-    def test_this_process(self, fleet):
+    def test_with_one_job_this_process_runs_all_nodes(self, fleet):
         judged(fleet, resolve(fleet, NAMES, jobs=1))
 
-    def test_several_processes(self, fleet):
+    def test_several_jobs_run_nodes_in_several_processes(self, fleet):
         judged(fleet, resolve(fleet, NAMES, jobs=2))
 
-    def test_any_executor(self, fleet):
+    def test_nodes_run_on_any_executor_of_concurrent_futures(self, fleet):
         with ThreadPoolExecutor(3) as executor:
             judged(fleet, resolve(fleet, NAMES, executor=executor))
             assert 4 == executor.submit(lambda: 4).result()
@@ -118,7 +118,7 @@ class TestWhoDoesTheWork:
         assert (1, processors()) == (jobs_for(few), jobs_for(few + 1))
 
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_in_order(self, fleet, jobs):
+    def test_outcomes_of_workers_come_in_the_order_of_the_nodes(self, fleet, jobs):
         """
         However long each takes.
         """
@@ -144,7 +144,7 @@ class Counting(Executor):
     def submit(self, work, *arguments):
         self.given += len(arguments[2])
         future = Future()
-        future.set_result(batches._Done([NodeOutcome(name) for name in arguments[2]], "here", time.time()))
+        future.set_result(batches._ChunkResult([NodeOutcome(name) for name in arguments[2]], "here", time.time()))
         return future
 
 
@@ -263,7 +263,7 @@ class TestStopping:
 
 class TestSavedTogether:
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_what_is_reported_is_saved(self, fleet, jobs, monkeypatch):
+    def test_every_reported_node_of_a_fleet_is_saved(self, fleet, jobs, monkeypatch):
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
@@ -384,7 +384,7 @@ LAYERED = {
 
 class TestTheCacheOfAProcess:
     @pytest.mark.parametrize("workers", ["one process", "threads"])
-    def test_it_changes_no_byte_of_what_is_saved(self, tmp_path, monkeypatch, workers):
+    def test_the_cache_of_a_process_changes_no_saved_byte(self, tmp_path, monkeypatch, workers):
         """
         Of a first run, of one in which nothing has changed, and of one after a change of data.
         """
@@ -456,7 +456,7 @@ class TestGoingOn:
         assert NAMES[5:] == still_to_do(open_store(fleet.store), NAMES, began)
         assert NAMES == still_to_do(open_store(fleet.store), NAMES, datetime.now(UTC))
 
-    def test_only_runs_count(self, fleet):
+    def test_resuming_a_fleet_counts_runs_and_no_other_revisions(self, fleet):
         """
         Who sets an attribute of a node has not run it, and does not hide that it ran.
         """
@@ -599,7 +599,7 @@ class TestRunAll:
         if form == "text":
             assert said[0].out.index("web10 in _default") < said[0].out.index("web2 in _default")
 
-    def test_it_saves_and_tells_changes(self, fleet, capsys):
+    def test_run_of_all_nodes_saves_and_reports_changes(self, fleet, capsys):
         """
         As one process does: the second run is compared with the first.
         """

@@ -105,7 +105,7 @@ ONCE = {name: [1] for name in NAMES}
 
 class TestTwoWorkers:
     @pytest.mark.parametrize("ship", [False, True])
-    def test_they_save_what_one_process_saves(self, fleet, address, ship):
+    def test_two_dask_workers_save_what_one_process_saves(self, fleet, address, ship):
         alone = replace(fleet, store=postgresql_server.fresh())
         list(resolve(alone, NAMES, jobs=1))
         outcomes = list(on_cluster(fleet, address, ship=ship))

@@ -235,7 +235,7 @@ class TestNestedFolds:
         assert exact({"c": 3, "a": 2, "b": 1}) == exact(folded.value)
         assert (1,) == numbers(folded, ("b",))
 
-    def test_directions_nest(self):
+    def test_nested_folds_keep_their_own_directions(self):
         """
         Each inner fold has its own.
         """

@@ -73,7 +73,7 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 class TestTheSameInPython:
     """`nodeattrs.fold` of files gives what the command prints for them."""
 
-    def test_without_a_policy(self, call: Call):
+    def test_fold_in_python_without_a_policy_gives_the_value_of_the_command(self, call: Call):
         layers = [read_layer("base.yaml"), read_layer("prod.yaml")]
 
         assert fold(layers).value == call("base.yaml prod.yaml").tree
@@ -196,7 +196,7 @@ class TestFiles:
 
 
 class TestSet:
-    def test_it_is_the_last_layer(self, call: Call):
+    def test_option_set_is_the_last_layer_of_a_fold(self, call: Call):
         assert 8080 == call("base.yaml prod.yaml --set http.port=8080").tree["http"]["port"]
 
     @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ class TestSet:
         assert value == call(f"--set a.b={written} -F json").data["a"]["b"]
 
     @pytest.mark.parametrize("word", ["a", "=1", "l.0=1"])
-    def test_what_sets_nothing_is_refused(self, call: Call, word: str):
+    def test_values_of_option_set_that_set_nothing_are_refused(self, call: Call, word: str):
         assert "[NA0004]" in call(f"base.yaml --set {word}").err
 
     def test_explanations_name_the_option(self, call: Call):
@@ -290,7 +290,7 @@ class TestPolicies:
 
         assert {"http": {"port": 443, "hosts": ["b", "a"]}} == done.tree
 
-    def test_what_is_wrong_in_it_has_its_line(self, call: Call):
+    def test_a_fault_in_a_policy_file_has_its_line(self, call: Call):
         Path("p.toml").write_text('policy = "helm"\n[merge]\n"http.hosts" = "prepen"\n')
 
         assert "p.toml:3:1" in call("base.yaml --policy p.toml").err
@@ -349,7 +349,7 @@ class TestSecrets:
 class TestNamed:
     SETTINGS = '[fold.site]\nfiles = ["base.yaml", "prod.yaml"]\npolicy = "inside"\n'
 
-    def test_it_is_that_of_the_settings(self, call: Call):
+    def test_a_named_fold_is_that_of_the_settings(self, call: Call):
         Path("nodeattrs.toml").write_text(self.SETTINGS)
 
         assert ["a", "b"] == call("--name site").tree["http"]["hosts"]
@@ -551,7 +551,7 @@ class TestJsonWithComments:
         assert call(name).tree == {"a": "http://x", "l": [1, 2]}
 
     @pytest.mark.parametrize("text", ['{"a": 1 /* open', '{"a": 1,, }', '{"a": "open // ,}', "// only"])
-    def test_what_is_broken_stays_broken(self, call: Call, text: str) -> None:
+    def test_broken_json_with_comments_is_an_error(self, call: Call, text: str) -> None:
         Path("tsconfig.json").write_text(text)
         assert call("tsconfig.json").code == 1
 

@@ -128,7 +128,7 @@ def test_a_node_with_a_policy_shows_the_policy_in_the_place_of_the_environment(s
     assert document == other.load("web1").document
 
 
-def test_only_files_that_change_are_written(store, folder):
+def test_an_export_writes_only_files_that_change(store, folder):
     for name in ("web1", "web2"):
         save(store, node(name))
     first = export_nodes(store, folder)
@@ -328,7 +328,7 @@ def test_links_and_devices_are_refused_and_nothing_is_written_outside(store, fol
     assert not (tmp_path / "nothing").exists()
 
 
-def test_what_was_secret_stays_a_marker(store, other, folder):
+def test_exports_and_imports_keep_secrets_as_markers(store, other, folder):
     made = Node("web1", sensitive=["key"])
     made.normal["key"] = "s3cret"
     save(store, made)

@@ -446,7 +446,7 @@ class TestOverview:
         in_folder({f"shop/{name}": text for name, text in CHART.items()}, "list", "subjects", "--repo", "shop")
         assert "3 folds (folds)" in in_folder({}, "--repo", "shop")[1]
 
-    def test_as_data_it_has_the_subjects(self, in_folder: InFolder) -> None:
+    def test_overview_as_json_has_the_subjects_of_folds(self, in_folder: InFolder) -> None:
         found = data(in_folder, CHART, "overview")
         assert len(found["subjects"]["folds"]) == 3
         assert found["commands"][0] == "nodeattrs why port --on charts/shop"

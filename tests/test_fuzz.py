@@ -49,7 +49,7 @@ def test_every_parser_accepts_some_inputs_and_none_fails(name):
 
 
 class TestARun:
-    def test_it_counts_what_is_accepted(self):
+    def test_a_fuzz_run_counts_accepted_inputs(self):
         """
         An error of the project is an answer, and no acceptance.
         """
@@ -101,7 +101,7 @@ class TestARun:
             made(one, 8)
             assert first == made(one, 7), name
 
-    def test_it_goes_on_after_a_process_that_died(self):
+    def test_a_fuzz_run_goes_on_after_a_dead_process(self):
         """
         The seed at which it died is named; all others are read.
         """

@@ -109,7 +109,7 @@ class TestGlossary:
 
         assert [] == twice
 
-    def test_it_has_sixty_entries_at_most(self):
+    def test_the_glossary_has_sixty_entries_at_most(self):
         assert 60 >= len(rows(USERS))
 
     @pytest.mark.parametrize("word", ["set", "overrides", "source", "origin", "provenance", "layer", "level", "slot"])

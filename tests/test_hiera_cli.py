@@ -118,7 +118,7 @@ class TestOneKey:
 
         assert (2, True) == (code, "--compile runs manifests, which nothing here does" in err)
 
-    def test_as_data_it_has_a_version(self, said):
+    def test_hiera_lookup_as_json_has_a_version(self, said):
         """
         For --format json.
         """
@@ -262,7 +262,7 @@ class TestExitCodes:
 
 
 class TestExplain:
-    def test_it_shows_places_and_lines(self, said):
+    def test_hiera_explain_shows_places_and_lines(self, said):
         """
         For people.
         """
@@ -310,7 +310,7 @@ class TestExplain:
         assert out.count("nope is not set") == 1
         assert "no such key" in out
 
-    def test_as_data(self, said):
+    def test_hiera_explain_as_data_has_one_explanation(self, said):
         """
         One explanation, as --render-as says.
         """
@@ -362,7 +362,7 @@ class TestWholeTrees:
         assert ["h", "k", "motd", "only", "wrong"] == list(found)
         assert "recursive_lookup" == found["wrong"]["error"]
 
-    def test_who_has_a_key(self, said):
+    def test_hiera_who_has_lists_files_that_a_node_reads_or_not(self, said):
         """
         Read by a node or not.
         """
@@ -411,7 +411,7 @@ class TestWholeTrees:
         assert 0 == main(["blame", "--dialect", "hiera", "--repo", str(tmp_path)])
         assert "" == capsys.readouterr().err
 
-    def test_what_nobody_reads(self, said):
+    def test_hiera_unused_lists_files_that_no_node_reads(self, said):
         """
         A file in no hierarchy.
         """
@@ -493,7 +493,9 @@ class TestWhatFactsAndKeysWouldDecide:
             (["diff", "--against-tree", "other"], "data/s.eyaml:1, data/common.yaml:2"),
         ],
     )
-    def test_it_is_named(self, said, tmp_path: Path, words: list[str], named: str):
+    def test_hiera_commands_name_what_facts_and_keys_would_decide(
+        self, said, tmp_path: Path, words: list[str], named: str
+    ):
         written(tmp_path, UNDECIDED)
         code, out, err = said(*words)
 

@@ -51,7 +51,7 @@ class TestEnvironmentConf:
             ("modulepath = site\nmodulepath = modules", "site"),
         ],
     )
-    def test_it_says_where_modules_are(self, tmp_path: Path, line: str, found: str):
+    def test_environment_conf_names_the_folders_of_modules(self, tmp_path: Path, line: str, found: str):
         """
         In order; the first folder that has the module counts. Other settings, and sections, do not.
         """
@@ -74,7 +74,7 @@ class TestEnvironmentConf:
             ),
         ],
     )
-    def test_what_it_names_draws_on_the_budget(self, tmp_path: Path, conf: str, limits: dict[str, int]):
+    def test_folders_of_environment_conf_draw_on_the_budget(self, tmp_path: Path, conf: str, limits: dict[str, int]):
         """
         Parts of the path, what settings make of them, and what globs look at.
         """
@@ -139,7 +139,7 @@ class TestEnvironmentConf:
 
 
 class TestPuppetConf:
-    def test_it_names_the_places(self, tmp_path: Path):
+    def test_puppet_conf_names_the_folders_of_hiera(self, tmp_path: Path):
         """
         With settings in each other, the section of the server first.
         """
@@ -158,7 +158,7 @@ class TestPuppetConf:
         assert ["dev", "production"] == hiera.environments()
         assert ["production", 1, "base"] == [hiera.scope().lookup(key) for key in ("k", "g", "m::k")]
 
-    def test_what_it_leaves_out_is_beside_it(self, tmp_path: Path):
+    def test_folders_that_puppet_conf_leaves_out_are_beside_it(self, tmp_path: Path):
         """
         The folders of both kinds of packages; arguments go before.
         """

@@ -94,7 +94,7 @@ class TestWhoSaidIt:
         assert [f"{COMMON}:4"] == [str(one.place) for one in knocked.set_by]
         assert [f"{NODE}:3"] == [str(one.place) for one in knocked.by]
 
-    def test_what_is_shadowed_is_told(self, site: Site):
+    def test_an_explanation_names_places_that_the_first_found_shadows(self, site: Site):
         """
         For first found: where the key stands too.
         """
@@ -323,7 +323,7 @@ class TestOneFileByTwoPaths:
             (one.outcome.value, one.claim.value[0]) for one in explanation.trace().claims
         ]
 
-    def test_in_a_merge_it_joins_once(self, site: Site):
+    def test_a_file_with_two_paths_joins_a_merge_once(self, site: Site):
         """
         With its line, for the list and for each element.
         """

@@ -51,7 +51,7 @@ class TestWithoutKeys:
         assert "{'l': ['b', Sensitive(encrypted), Sensitive(encrypted)], 'm': 2, 'n': 1}" == str(scope.lookup("h"))
         assert "ENC[a]" == scope.lookup("plain")
 
-    def test_it_stays_one_through_merges_and_conversions(self, site: Site):
+    def test_an_encrypted_value_stays_encrypted_through_merges_and_conversions(self, site: Site):
         """
         What it would be only its key can say; a type may still ask for a text.
         """
@@ -108,7 +108,7 @@ class TestWithoutKeys:
         assert "abcd" not in f"{explanation}{explanation.to_dict()}{explanation.trace().to_dict()}"
         assert [("l", 1), ("l", 2)] == [path for path, _, _ in site(PLACEHOLDERS).explain("h").encrypted]
 
-    def test_it_is_no_hole_in_convert_to(self, site: Site):
+    def test_convert_to_sensitive_keeps_an_encrypted_value_encrypted(self, site: Site):
         """
         A secret of the tree's own kind is made of what is clear only.
         """
@@ -119,7 +119,7 @@ class TestWithoutKeys:
 
 
 class TestWhatDecrypts:
-    def test_it_gets_each_encrypted_part_of_a_text(self, site: Site):
+    def test_a_decrypt_function_gets_each_encrypted_part_of_a_text(self, site: Site):
         """
         With its scheme, PKCS7 where none is written; expressions are read after that.
         """
@@ -249,7 +249,7 @@ class TestOnTheCommandLine:
         assert "ENC[" not in out + err
         assert "data/s.eyaml:2" in said("explain", "url")[1]
 
-    def test_with_keys_it_prints_the_answer(self, said):
+    def test_hiera_lookup_with_keys_prints_the_decrypted_value(self, said):
         """
         Those of hiera.yaml, or a pair that is named.
         """

@@ -31,7 +31,7 @@ ONE = "version: 5\nhierarchy:\n- name: one\n  path: "
 
 
 class TestTheAnswer:
-    def test_it_belongs_to_the_caller(self, site: Site):
+    def test_a_looked_up_value_belongs_to_the_caller(self, site: Site):
         """
         Changing it changes no later answer, merged or not.
         """
@@ -444,7 +444,7 @@ class TestFactsAreFromTheNode:
 
         assert 1 == scope.lookup("k")
 
-    def test_what_the_author_wrote_may_climb(self, site: Site):
+    def test_a_path_in_hiera_yaml_may_leave_the_data_folder(self, site: Site):
         """
         And a fact may still choose below that.
         """
@@ -847,7 +847,7 @@ class TestWherePuppetDiffers:
     @pytest.mark.parametrize(
         ("text", "words"), [("k: !!binary /w==\n", "no text"), ("k: !ruby/object:Foo {}\n", "a tag")]
     )
-    def test_what_is_no_plain_data_refuses_its_file(self, site: Site, text: str, words: str):
+    def test_a_data_file_with_objects_is_refused(self, site: Site, text: str, words: str):
         """
         A map of Ruby is one of ours.
         """

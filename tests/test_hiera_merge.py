@@ -182,7 +182,7 @@ class TestByTheLetter:
             (["x", ABSENT], "hash", "not_a_hash"),
         ],
     )
-    def test_what_the_documentation_refuses_is_refused(self, sources, how, kind):
+    def test_documented_merges_refuse_what_the_documentation_refuses(self, sources, how, kind):
         """
         Puppet takes each of these.
         """
@@ -212,7 +212,7 @@ class TestBeyondPuppet:
 
         assert ["c", "b", "a"] == merge(sources, {**DASHES, "knockout_through": True})
 
-    def test_it_reaches_through_sources_that_lack_the_key(self):
+    def test_knockout_through_reaches_past_sources_without_the_key(self):
         """
         And below maps, and when the marker stands in the lowest source.
         """

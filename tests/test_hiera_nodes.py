@@ -110,7 +110,7 @@ class TestWhoAsks:
 
 
 class TestVariables:
-    def test_what_a_hierarchy_needs(self, site: Site):
+    def test_variables_that_a_hierarchy_needs_have_their_lines(self, site: Site):
         """
         In paths, in what they are mapped over, in URIs and options; each with its level.
         """

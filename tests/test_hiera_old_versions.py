@@ -288,7 +288,7 @@ class TestTheWayOut:
 
         assert "write `version: 5` and a hierarchy" in str(tree.warnings[0])
 
-    def test_what_counts_is_called_deprecated(self, tmp_path: Path):
+    def test_a_hiera_yaml_of_version_3_is_deprecated(self, tmp_path: Path):
         """
         As Puppet says it; where one is strict that is an error.
         """

@@ -117,7 +117,7 @@ def test_an_error_in_a_sensitive_value_names_no_variable(tmp_path: Path):
     assert "data/common.yaml:1" in str(found.error)
 
 
-def test_there_are_two_versions(tmp_path: Path):
+def test_an_unknown_version_of_puppet_is_refused(tmp_path: Path):
     with pytest.raises(BadArgument, match="6 is no version of Puppet"):
         Hiera(tmp_path, puppet_version=6)
 

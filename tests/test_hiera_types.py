@@ -113,7 +113,7 @@ def test_a_type_that_we_do_not_know_is_told():
         ([1], "Array", [1]), ([["a", 1]], "Hash", {"a": 1}), (["a", 1], "Hash", {"a": 1}), ({"a": 1}, "Hash", {"a": 1}),
     ],
 )  # fmt: skip
-def test_a_conversion(value, to, result):
+def test_conversions_give_value_and_type(value, to, result):
     """Value and type."""
     assert spelled(result) == spelled(convert(value, to))
 
@@ -251,7 +251,7 @@ def test_what_only_the_package_regex_can_say(ruby, finds, finds_not):
 
 
 @pytest.mark.parametrize("ruby", [ruby for ruby, *_ in _WITH_REGEX])
-def test_without_that_package_it_is_refused(without_regex, ruby):
+def test_a_pattern_that_needs_the_package_regex_is_refused_without_it(without_regex, ruby):
     """Rather than understood otherwise; the hint names the extra."""
     with pytest.raises(BadPattern, match=r"nodeattrs\[regex\]"):
         translated(ruby)
@@ -260,7 +260,7 @@ def test_without_that_package_it_is_refused(without_regex, ruby):
 @pytest.mark.parametrize(
     "ruby", ["(", r"[[:nope:]]", r"\u{110000}", r"\u{FFFFFFFFFFFFFFFFFFFF}", "(?~a)", "(?z)", r"\y"]
 )
-def test_what_nobody_can_say_is_refused(ruby):
+def test_malformed_ruby_patterns_are_refused(ruby):
     """Rather than understood otherwise."""
     with pytest.raises(BadPattern):
         translated(ruby)

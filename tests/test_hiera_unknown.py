@@ -194,7 +194,7 @@ class TestTheTrace:
         assert () == scope.explain("k").unknown
         assert ("Vault",) == tuple(level.name for level in scope.explain_options("k").unknown)
 
-    def test_as_data(self, site):
+    def test_the_claim_of_an_unread_level_has_no_value_as_data(self, site):
         """
         And the claim has no value.
         """
@@ -207,7 +207,7 @@ class TestTheTrace:
 
 
 class TestStrict:
-    def test_it_is_an_error(self, site):
+    def test_an_unread_level_is_an_error_with_strict(self, site):
         """
         Where the level is asked: above the first found, and in merges.
         """
@@ -302,7 +302,7 @@ class TestOnTheCommandLine:
         assert 3 == said("lookup", "vx", "--allow-unknown")[0]
         assert f"vx may be in level 'Vault' ({WHERE}): needs a server" in err
 
-    def test_explained(self, said):
+    def test_hiera_explain_names_unread_levels_as_text_and_data(self, said):
         """
         In the text, and as data.
         """
@@ -312,7 +312,7 @@ class TestOnTheCommandLine:
         code, out, _ = said("explain", "k", "--render-as", "json")
         assert (5, ["v"]) == (code, [level["key"] for level in json.loads(out)["unknown"]])
 
-    def test_all_keys(self, said):
+    def test_commands_about_all_keys_name_the_unread_levels(self, said):
         """
         Which, and how many.
         """
@@ -323,7 +323,7 @@ class TestOnTheCommandLine:
         assert (2, False) == (found["nodes"][""]["value"]["v2"], found["certain"])
         assert [[["v"]], [["v2"]]] == [one["paths"] for one in found["unread"]]
 
-    def test_strict(self, said):
+    def test_option_strict_makes_an_unread_level_an_error(self, said):
         """
         An error, as all that is a warning otherwise.
         """
@@ -378,7 +378,7 @@ class TestFilesThatAFactChooses:
             ('paths: [common.yaml, "g/%{facts.role}.yaml"]', "g/web.yaml", 0),
         ],
     )
-    def test_they_may_set_the_key(self, in_folder, level: str, file: str, code: int):
+    def test_files_that_a_missing_fact_chooses_may_set_the_key(self, in_folder, level: str, file: str, code: int):
         hiera = f"version: 5\nhierarchy:\n- {{name: one, {level}}}\n- {{name: two, path: common.yaml}}\n"
         files = {"hiera.yaml": hiera, "data/common.yaml": "k: common\n", f"data/{file}": "k: own\n"}
         ended, _, errors = in_folder(files, "hiera", "lookup", "k")

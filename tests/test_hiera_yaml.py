@@ -179,7 +179,7 @@ class TestBadFiles:
             ("a:\n\t- x\n", "f.yaml:2"),
         ],
     )
-    def test_it_is_told_with_its_place(self, text, words):
+    def test_a_broken_hiera_data_file_is_an_error_with_its_place(self, text, words):
         """
         One error of ours, never one of the library.
         """
@@ -221,7 +221,7 @@ trees = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["k", "l", "m"]), trees, min_size=1, max_size=3))
-def test_what_is_quoted_is_read_back(data):
+def test_quoted_texts_of_yaml_are_read_back(data):
     """Texts in quotes are texts, whatever they look like to Psych."""
     assert spelled(data) == spelled(tree(yaml.dump(data, Dumper=_Quoting, sort_keys=False)))
 

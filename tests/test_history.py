@@ -253,7 +253,7 @@ class TestCare:
         with pytest.raises(NodeNotFound, match="there is no revision 9"):
             restore(store, "web1", 9)
 
-    def test_who_made_a_revision_is_noted(self, store):
+    def test_a_revision_notes_the_command_that_made_it(self, store):
         """
         A run writes nothing of itself: so the notes of older programs are those of runs.
         """
@@ -442,7 +442,7 @@ class TestCare:
 
 
 class TestTheWordOfRecipes:
-    def test_it_gives_what_the_nodes_read(self, store):
+    def test_search_in_recipes_gives_what_the_nodes_read(self, store):
         store.save(kept("web1", tier="gold"))
         store.save(kept("web2"))
         search = search_word(store)
@@ -466,7 +466,7 @@ class TestAMoment:
             ("2030-01-31T12:00+01:00", datetime(2030, 1, 31, 11, tzinfo=UTC)),
         ],
     )
-    def test_it_is_a_number_or_a_time(self, text, at):
+    def test_a_moment_is_a_revision_number_or_a_time(self, text, at):
         assert at == revision_or_time(text)
 
     @pytest.mark.parametrize("text", ["", "-1", "yesterday", "2030-02-31", "1.5", "\u0661", "9" * 30])

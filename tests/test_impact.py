@@ -401,7 +401,7 @@ class TestWhatChanges:
 
 
 class TestDialects:
-    def test_plain_named(self, compare):
+    def test_impact_of_a_change_of_a_named_fold(self, compare):
         before = {
             "nodeattrs.toml": '[fold.web]\nfiles = ["a.yaml", "b.yaml"]\n',
             "a.yaml": "x: 1\ny: 1\n",
@@ -445,7 +445,7 @@ class TestDialects:
             "web: runcmd ['a'] -> ['b'] because of base.yaml:2",
         ]
 
-    def test_bindings(self, compare):
+    def test_impact_of_a_change_of_bindings(self, compare):
         files = {
             path.relative_to(EXAMPLE / "bindings").as_posix(): path.read_text()
             for path in (EXAMPLE / "bindings").rglob("*")
@@ -488,7 +488,7 @@ class TestDialects:
             "w2: port 1 -> 2 because of group_vars/all.yml:1",
         ]
 
-    def test_compiled_catalogs(self, compare):
+    def test_impact_of_a_change_of_compiled_catalogs(self, compare):
         def catalog(mode: str) -> str:
             row = {"type": "File", "title": "/a", "file": "/x.pp", "line": 3, "parameters": {"mode": mode}}
             return json.dumps({"name": "a", "resources": [row], "edges": []}, indent=1)
@@ -761,7 +761,7 @@ class TestOnTheCommandLine:
         commit(repo)
         monkeypatch.chdir(repo)
 
-    def test_it_prints_groups_and_what_it_did(self, capsys):
+    def test_impact_prints_groups_of_changes_and_counts(self, capsys):
         code, text = ended(["impact", "HEAD~1..HEAD"], capsys)
 
         assert code == 0
@@ -832,7 +832,7 @@ class TestOnTheCommandLine:
             (["--set", "deep.er=[1]"], "+ 4 nodes: deep.er"),
         ],
     )
-    def test_what_if(self, words, expected, capsys):
+    def test_what_if_prints_groups_of_changed_nodes(self, words, expected, capsys):
         """
         On c the override wins over a normal attribute.
         """
@@ -869,7 +869,7 @@ class TestOnTheCommandLine:
 
 
 class TestMarkdown:
-    def test_it_holds_no_more_than_a_comment(self):
+    def test_markdown_of_impact_fits_into_a_comment(self):
         """
         The rest is counted.
         """
@@ -893,7 +893,7 @@ class TestMarkdown:
         assert "note 39" in text
         assert "<sub>and 1 note more</sub>" in text
 
-    def test_its_end_has_room_beside_many_changes(self):
+    def test_markdown_of_impact_has_room_for_its_end(self):
         made = compare_many(400, [{"data": "x" * 900, "is_there": True}])
         made.notes += ["x" * 1_000] * 40
 
@@ -1363,7 +1363,7 @@ class TestWhatIsNotRead:
             (".github/ci.yml", 0),
         ],
     )
-    def test_what_plays_read_is_not_known(self, repo, capsys, file: str, code: int):
+    def test_impact_is_uncertain_where_a_file_of_plays_changes(self, repo, capsys, file: str, code: int):
         """The inventory alone is asked; variables of a group that is not there concern nobody."""
         commit(repo, {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "web1\n", file: "k: 1\n"})
         edit(repo, file, "1", "2")

@@ -55,7 +55,7 @@ class TestHooks:
     @pytest.mark.parametrize(
         "hook", [hook for hook in HOOKS if hook["entry"].startswith("nodeattrs check")], ids=lambda hook: hook["id"]
     )
-    def test_its_command_fails_rightly_and_works_after_that(
+    def test_the_command_of_each_hook_fails_and_then_succeeds(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hook: dict[str, Any]
     ):
         """
@@ -99,7 +99,7 @@ class TestAction:
         assert not any("${{" in script for script in scripts)
         assert set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text("utf-8"))) == set(ACTION["inputs"])
 
-    def test_its_script_is_a_command_that_there_is(self, tmp_path: Path):
+    def test_the_script_of_the_action_runs(self, tmp_path: Path):
         """
         Run as the action runs it, but for the installation.
         """

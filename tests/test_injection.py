@@ -50,7 +50,7 @@ def kiln(tmp_path):
 
 
 class TestInject:
-    def test_it_answers_for_the_node_that_runs(self, kiln):
+    def test_inject_uses_the_facts_of_the_running_node(self, kiln):
         """
         Its facts are the state: the door is bound for ovens only.
         """
@@ -85,7 +85,7 @@ class TestInject:
         assert read.what == "inject(kiln::peak)"
         assert read.trace.winner.claim.origin.place == "site/bindings/default.pp:2"
 
-    def test_it_is_data_also_where_the_binding_computes(self, kiln):
+    def test_a_computed_binding_is_explained_as_data(self, kiln):
         """
         What gives the value is said in words.
         """
@@ -136,7 +136,7 @@ class TestParameters:
 class TestManyNodes:
     """What is the same for all nodes of a repository is read once; what one node does no other sees."""
 
-    def test_what_a_recipe_is_given_is_its_own(self, kiln):
+    def test_a_recipe_may_change_an_injected_value(self, kiln):
         """
         A constant of a file, and a fact.
         """
@@ -188,7 +188,7 @@ class TestClasses:
 
 
 class TestDependencies:
-    def test_they_order_the_resources_that_are_both_declared(self, kiln):
+    def test_bound_dependencies_order_declared_resources(self, kiln):
         """
         The others are not missed.
         """
@@ -276,7 +276,7 @@ class TestKeptNodes:
         assert _KeptNodes(noted).instance("Node[db1]")["sql"] == {"user": "app", "port": 5432}
         assert _KeptNodes(noted).instance("Node[gone]") is None
 
-    def test_they_and_hiera_are_layers(self, kiln):
+    def test_saved_nodes_and_hiera_are_layers_of_bindings(self, kiln):
         """
         Each key of the tree under its own name, with its line; each node as a hash.
         """

@@ -261,7 +261,7 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_scenario(scenario):
+def test_random_writes_leave_a_consistent_ledger(scenario):
     """Nothing is wrong."""
     assert scenario() == []
 
@@ -275,7 +275,7 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
 
 
 class TestHistory:
-    def test_it_keeps_the_first_and_the_last_few(self):
+    def test_the_history_of_a_value_keeps_the_first_and_last_events(self):
         """And counts what lies between."""
         chronicle = Chronicle([Event("overwritten", 0, 0, 0)])
         for number in range(1, 100):
@@ -357,7 +357,7 @@ class TestCheck:
             lambda node: ledger_of(node).history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
         ],
     )
-    def test_it_notices(self, full, harm):
+    def test_the_check_of_a_ledger_notices_each_contradiction(self, full, harm):
         """One contradiction at a time."""
         harm(full)
 

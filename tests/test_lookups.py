@@ -43,7 +43,7 @@ def kiln(tmp_path):
 
 
 class TestLookup:
-    def test_it_answers_for_the_node_that_runs(self, kiln):
+    def test_lookup_uses_the_facts_of_the_running_node(self, kiln):
         """
         Its name is the certificate's, its automatic attributes are the facts, its environment is Hiera's.
         """
@@ -51,7 +51,7 @@ class TestLookup:
 
         assert node["kiln"].to_dict() == {"margin": 10, "tools": ["gloves", "tongs"], "limit": 1050}
 
-    def test_what_it_gives_belongs_to_the_recipe(self, kiln):
+    def test_a_recipe_may_change_a_looked_up_value(self, kiln):
         """
         A recipe that changes the answer changes nothing in the tree that other nodes read.
         """
@@ -81,7 +81,7 @@ class TestLookup:
 
 
 class TestExplanation:
-    def test_it_lists_what_the_line_read_each_with_its_own_trace(self, kiln):
+    def test_an_explanation_lists_the_keys_that_a_line_looked_up(self, kiln):
         """
         Through the name that the line before gave it.
         """

@@ -410,7 +410,7 @@ class TestWhatRuns:
         asked(folder, talk)
         assert not (tmp_path / "ran").exists()
 
-    def test_what_code_prints_is_no_answer(self, tmp_path: Path) -> None:
+    def test_output_of_repository_code_is_no_answer_of_the_language_server(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 5)
         (folder / "roles/r1.json").unlink()
         words = "import os\nprint('hello')\nos.system('echo hello')\nname('r1')\ndefault_attributes({'port': 4711})\n"
@@ -441,7 +441,7 @@ class TestTheWords:
         plain = re.sub(r"\*\*|[`\\]|  $", "", text, flags=re.MULTILINE)
         assert f"```text\n{plain}\n```" in (ROOT / "docs/editor.md").read_text("utf-8")
 
-    def test_who_is_not_asked_is_counted(self, tmp_path: Path) -> None:
+    def test_lines_count_the_subjects_that_are_not_asked(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 5)
         lines = FolderLines(folder, Request(str(folder), run_code=False), most=3)
         lines.look()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.core.folding import Folding, meet
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, by_position, entries, handler, listed, remade, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
@@ -96,7 +96,7 @@ class TestChanges:
         """
         assert who(changed, "a") == ([(2, ("a",))], [(1, (2,))])
 
-    def test_what_was_moved_keeps_its_place(self, changed: Folding):
+    def test_a_value_that_a_change_moves_keeps_its_place_in_its_source(self, changed: Folding):
         """
         In the source's own tree.
         """
@@ -108,7 +108,7 @@ class TestChanges:
         """
         assert who(changed, "b") == ([(3, ("b",))], [(2, (3,))])
 
-    def test_it_is_made_again_with_other_origins(self, changed: Folding):
+    def test_a_change_is_repeated_with_located_origins(self, changed: Folding):
         """
         Its places are those of the sources.
         """
@@ -119,7 +119,7 @@ class TestChanges:
         And is nobody's who asks for what lies beside it.
         """
         folding = laid(OVER, {"a": {"b": 1}})
-        folding.change(_put, of=Part({"x": 2}, At(2, ())))
+        folding.change(_put, of=Part({"x": 2}, SourcePath(2, ())))
 
         assert [(one.source, one.path) for one in walk(folding, ("a",)).standing] == [(1, ("a",)), (2, ("a", "c"))]
         assert who(folding, "a", "b") == ([(1, ("a", "b"))], [])
@@ -130,10 +130,12 @@ class TestChanges:
         Though it is still read elsewhere.
         """
         folding = laid(OVER, {"a": 1})
-        folding.change(lambda before, _: entries({"a": before.at("a"), "b": before.at("a")}), of=Part({}, At(2, ())))
+        folding.change(
+            lambda before, _: entries({"a": before.at("a"), "b": before.at("a")}), of=Part({}, SourcePath(2, ()))
+        )
         folding.change(
             lambda before, said: entries({"a": said.at("x"), "b": before.at("b")}) if said.value else before,
-            of=Part({"x": 3}, At(3, ())),
+            of=Part({"x": 3}, SourcePath(3, ())),
         )
 
         assert who(folding, "a") == ([(3, ("x",))], [(1, (3,))])
@@ -162,7 +164,7 @@ class TestNextInLine:
         Then nothing was changed.
         """
         folding = laid(OVER, {"a": {"c": 1, "b": 1}}, {"a": {"c": 2}})
-        folding.change(_put, of=Part({"x": 3}, At(3, ())))
+        folding.change(_put, of=Part({"x": 3}, SourcePath(3, ())))
 
         assert who(folding, "a", "c") == ([(3, ("x",))], [(2, (3,)), (1, (2,))])
 
@@ -232,7 +234,7 @@ def _one_by_one(lower: Part, upper: Part) -> Part:
 
 class TestListsInARow:
     @given(st.lists(st.lists(st.sampled_from([1, True, "a", "b"]), max_size=3) | st.none(), min_size=2), st.booleans())
-    def test_it_makes_no_difference_which_are_joined_first(self, values, from_top):
+    def test_joining_lists_in_any_grouping_gives_the_same_trace(self, values, from_top):
         """Who stands, at which place, and who was overridden by whom."""
         policies = (
             Policy("lists", Line(LIST, LIST, handler, "joined"), Line(ANY, PRESENT, TAKE))

@@ -78,7 +78,9 @@ class TestInstall:
             ("fish", ".config/fish/completions/nodeattrs.fish"),
         ],
     )
-    def test_it_writes_where_the_shell_and_man_look(self, shell, place, tmp_path, monkeypatch, capsys, known):
+    def test_completion_and_man_pages_are_installed_where_shells_look(
+        self, shell, place, tmp_path, monkeypatch, capsys, known
+    ):
         for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("HOME", str(tmp_path))

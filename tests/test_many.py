@@ -95,7 +95,7 @@ class TestCounting:
         assert 19 == len(screen.getvalue())
         assert "\x1b" not in screen.getvalue()
 
-    def test_it_is_for_terminals(self, see):
+    def test_progress_is_printed_on_terminals_only(self, see):
         stream = see(io.StringIO())
         with Terminal().counting(3) as tick:
             tick("web1")
@@ -150,7 +150,7 @@ class TestStoppable:
 
         assert before is signal.getsignal(signal.SIGINT)
 
-    def test_who_ignores_it_goes_on_ignoring_it(self):
+    def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it(self):
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             with stoppable() as stopping:
@@ -197,7 +197,7 @@ class TestTheWayOn:
             "postgresql://db/nodes?sslpassword=s3cret",
         ],
     )
-    def test_it_holds_no_password(self, place):
+    def test_the_command_to_continue_has_no_password(self, place):
         options = argparse.Namespace(words=["fleet", "resolve", "--store", place], since=None)
         told = this_command(vars(options), began_now())
 

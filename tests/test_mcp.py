@@ -106,7 +106,7 @@ def with_example() -> Iterator[Server]:
 
 
 class TestTheTools:
-    def test_they_say_that_they_only_read(self, with_shop: Server) -> None:
+    def test_mcp_tools_are_marked_as_read_only(self, with_shop: Server) -> None:
         async def talk(ask: Any) -> None:
             tools = (await ask.session.list_tools()).tools
             names = [one.name for one in tools]

@@ -63,7 +63,7 @@ class TestTheModel:
         assert len(CASES) == 334
 
     @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-    def test_it_answers_as_chef_does(self, case):
+    def test_the_model_answers_as_chef_does(self, case):
         """
         Every result, the merged tree, both combined levels and all ten sources are Chef's,
         types and order of keys included.
@@ -141,7 +141,7 @@ class TestPrograms:
         st.lists(looks, max_size=20),
         st.booleans(),
     )
-    def test_in_a_crowd(self, program, keep, whole):
+    def test_long_programs_over_two_keys_agree_with_the_model(self, program, keep, whole):
         """The same, with two keys and longer programs: nearly every step meets what another one left."""
         run(program, keep, whole)
 
@@ -346,7 +346,7 @@ class TestLawsWeDoNotHave:
 
         assert orders == [{"a": ["x"]}, {"a": {0: "x"}}]
 
-    def test_a_deletion(self):
+    def test_a_write_and_a_deletion_do_not_commute(self):
         """What a recipe deletes is gone from both; what comes later is there."""
         orders = self.both_orders(lambda node: node.write("default", "a", 1), lambda node: node.unlink("default", "a"))
 

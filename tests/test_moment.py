@@ -33,7 +33,7 @@ def then(node: Node, path: str):
 
 class TestMoment:
     @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-    def test_what_came_later_is_taken_back(self, text):
+    def test_a_moment_undoes_later_changes(self, text):
         """
         Whatever became of it: it is read, by its own line, and nothing has happened yet.
         """
@@ -46,7 +46,7 @@ class TestMoment:
         """
         assert then(ran("default['r'] = 0\ndefault['a']['x'] = 1"), "a.x") == (None, [], 0)
 
-    def test_what_had_happened_before_stays(self):
+    def test_a_moment_keeps_the_history_before_it(self):
         """
         And of the history that much.
         """

@@ -298,7 +298,7 @@ def test_a_role_that_is_no_literal_is_not_known(say: Say, words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ["run --node n --why-run", "why platform", "blame n"])
-def test_it_is_said_whose_facts_were_used(say: Say, words: str) -> None:
+def test_answers_name_the_file_of_the_used_facts(say: Say, words: str) -> None:
     files = NODE | EMPTY
 
     assert "facts/n.json" in say(words, files).out

@@ -161,7 +161,7 @@ def test_one_worker_has_the_group(request: pytest.FixtureRequest):
 
 
 class TestWheel:
-    def test_it_holds_every_module_and_nothing_else_of_ours(self, built: Built):
+    def test_the_wheel_has_every_module_and_no_tests(self, built: Built):
         """
         What is in the package folder is in the wheel: no module forgotten, no test taken along.
         """
@@ -170,7 +170,7 @@ class TestWheel:
 
         assert ours | {"nodeattrs/py.typed"} == {name for name in built.in_wheel() if ".dist-info/" not in name}
 
-    def test_it_carries_the_licence(self, built: Built):
+    def test_the_wheel_has_the_licence(self, built: Built):
         """
         The full text travels with the code.
         """
@@ -186,7 +186,7 @@ class TestWheel:
 
         assert PLAIN == sorted(re.split(r"[^A-Za-z0-9._-]", need)[0].lower() for need in plain)
 
-    def test_its_page_links_to_the_repository(self, built: Built):
+    def test_links_of_the_package_page_lead_to_the_repository(self, built: Built):
         """
         An index shows the README where no file of ours lies beside it: links to files are addresses there.
         """
@@ -225,13 +225,13 @@ class TestWheel:
 
 
 class TestSdist:
-    def test_it_holds_what_a_build_needs(self, built: Built):
+    def test_the_source_archive_has_all_files_of_a_build(self, built: Built):
         """
         The wheel above was made from it; the rest is for people.
         """
         assert {"LICENSE", "README.md", "pyproject.toml", "nodeattrs/py.typed"} <= set(built.in_sdist())
 
-    def test_it_holds_what_packagers_ask_for(self, built: Built):
+    def test_the_source_archive_has_pages_example_and_tests(self, built: Built):
         """
         Pages, example, tests with their vectors, and the changelog.
         """
@@ -240,7 +240,7 @@ class TestSdist:
         assert needed <= set(built.in_sdist())
         assert any(name.startswith("cookbooks_example/roles/") for name in built.in_sdist())
 
-    def test_its_own_tests_run_from_it(self, built: Built, tmp_path: Path):
+    def test_tests_of_the_source_archive_run_from_it(self, built: Built, tmp_path: Path):
         """
         Some that need modules, a page and the example. None of them draws random values: Hypothesis would first parse
         every module.

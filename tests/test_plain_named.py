@@ -49,7 +49,7 @@ class TestNamedFolds:
         assert {"port": 443, "hosts": ["a", "b"]} == {key: part.tree[key] for key in ("port", "hosts")}
         assert places(part, "port") == ["env/20.yaml:1", "env/10.yaml:1", "values.yaml:1"]
 
-    def test_its_policy_and_its_rules_hold(self, site: Folder):
+    def test_a_named_fold_follows_its_policy_and_rules(self, site: Folder):
         """
         Null removes; the list, which Helm would replace, is appended to.
         """

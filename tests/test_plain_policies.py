@@ -201,7 +201,7 @@ class TestWhy:
         assert "loses" in site.explain("services.w.ports.0")
         assert "1.yaml:1" in site.explain("services.w.ports.0")
 
-    def test_what_was_removed_names_who_removed_it(self):
+    def test_the_explanation_of_a_removed_key_names_the_null(self):
         site = of("helm", "a: {x: 1}", "a: {x: null}")
 
         assert "null removes the default (helm)" in site.explain("a.x")
@@ -308,7 +308,7 @@ class TestHelmsSet:
         ["a", "a.b", "=1", "a,b=1", "a.=1", "l[x]=1", "l[-1]=1", "l[70000]=1", "l[0]", "l[0]x=1", "l[0=1", "a={x",
          "t[0]=1", "t.u=1", "t=1,t.u=2", "", ".".join("a" * 40) + "=1"],
     )  # fmt: skip
-    def test_what_means_nothing_is_refused(self, word: str):
+    def test_malformed_values_of_helm_set_are_refused(self, word: str):
         with pytest.raises(BadArgument, match="--set"):
             set_layers([word], {"t": "text"})
 

@@ -169,7 +169,7 @@ class TestTags:
         } == layer.value  # fmt: skip
         assert [1, 2, 3] == lines_of(layer, ("a",), ("b",), ("d",))
 
-    def test_it_is_written_and_read_again(self):
+    def test_tagged_yaml_is_written_and_read_again(self):
         value = fold(read_all(self.TEXT)).value
 
         assert value == read_all(text_of(value, "yaml"))[0].value
@@ -234,7 +234,7 @@ class TestWhatIsEncrypted:
             ("a.json", '{"A": "ENC[AES256_GCM,data:x]", "sops": {"mac": "ENC[AES256_GCM,data:m]"}}'),
         ],
     )
-    def test_in_every_notation(self, name: str, text: str):
+    def test_encrypted_files_are_recognised_in_every_notation(self, name: str, text: str):
         (layer,) = read_all(text, name)
 
         found = layer.value.get("s", layer.value)
@@ -264,7 +264,7 @@ class TestWhatIsEncrypted:
             fold([{"a": 1}, layer], strict=True)
 
     @pytest.mark.parametrize("text", ["a: ENC\n", "a: sops\nb: encrypted\n", "sops: {port: 80}\n", "a: 'ENC[x]'\n"])
-    def test_what_only_looks_like_it_is_a_value(self, text: str):
+    def test_values_that_only_look_encrypted_stay_values(self, text: str):
         (layer,) = read_all(text)
 
         assert layer.value == fold([layer]).value
@@ -325,7 +325,7 @@ class TestScalarsOfGo:
     NUMBERS: ClassVar[dict[str, Any]] = {"a": "2222:22", "b": 1000, "c": 15, "d": 15, "e": 888, "f": 1000}
     OTHERS: ClassVar[dict[str, Any]] = {"h": "off", "i": "1e3", "j": 1.5, "1e3": "k"}
 
-    def test_helm(self, in_folder: Callable[..., tuple[int, str, str]]):
+    def test_helm_reads_scalars_as_its_yaml_library_does(self, in_folder: Callable[..., tuple[int, str, str]]):
         chart = {"c/Chart.yaml": "name: c", "c/values.yaml": self.SCALARS, "v.yaml": f"below: {self.SCALARS}"}
         _, out, _ = in_folder(chart, "fold", "c", "v.yaml", "--policy", "helm", "--format", "json")
         expected = self.NUMBERS | {"g": False} | self.OTHERS
@@ -350,7 +350,9 @@ class TestScalarsOfGo:
             _, out, _ = in_folder(file, "why", "a", "--format", "json")
             assert json.loads(out)["answers"][0]["value"] == "22:22"
 
-    def test_docker_compose(self, in_folder: Callable[..., tuple[int, str, str]]):
+    def test_docker_compose_reads_scalars_as_its_yaml_library_does(
+        self, in_folder: Callable[..., tuple[int, str, str]]
+    ):
         part = f"services: {{b: {{image: x, environment: {self.SCALARS}}}}}"
         files = {"compose.yaml": f"include: [part.yaml]\n{part.replace('b:', 'a:', 1)}", "part.yaml": part}
         _, out, _ = in_folder(files, "fold", "compose.yaml", "--policy", "compose", "--format", "json")

@@ -38,7 +38,7 @@ class TestQuestions:
         asked = words(case["facts"])
         assert [name for name in sorted(QUESTIONS.keys() - OURS) if asked[name]()] == sorted(set(case["yes"]) - OURS)
 
-    def test_those_that_are_answered_by_facts_alone(self):
+    def test_platform_predicates_that_need_facts_alone(self):
         facts = {"platform_family": "rhel", "platform_version": "9.3", "init_package": "systemd"}
         asked = words({**facts, "virtualization": {"systems": {"docker": "guest"}}})
         assert all(asked[name] for name in ("docker", "systemd", "rhel9"))
@@ -79,7 +79,7 @@ class TestWhoAsks:
         "before", ["", "from nodeattrs.recipe import *\n", "from nodeattrs.recipe import debian\n"]
     )
     @pytest.mark.parametrize("value", ["bool({})", "lazy(lambda: bool({}))"])
-    def test_it_is_answered_wherever_it_is_asked(self, tmp_path, asked, before, value):
+    def test_platform_predicates_work_by_every_way_to_name_them(self, tmp_path, asked, before, value):
         text = f"{before}\nimport sys, nodeattrs.recipe\nnode.default['a'] = {value.format(asked)}\n"
         if "recipe.debian" in asked and "lazy" in value:  # that module knows who runs, and then nobody does
             return
@@ -112,7 +112,7 @@ class TestValues:
         else:
             assert ask(given) == case["value"]
 
-    def test_what_is_no_map_is_refused(self):
+    def test_value_for_platform_family_takes_a_map(self):
         with pytest.raises(BadArgument, match="values of platforms are a map"):
             words({})["value_for_platform_family"]("apache2")
 
@@ -159,7 +159,7 @@ def test_outside_of_a_run_the_module_still_lists_them():
     assert {"node", "platform", "debian", "include_recipe"} <= set(__import__("nodeattrs.recipe").recipe.__all__)
 
 
-def test_what_a_question_read_is_explained(repository: Path, monkeypatch, capsys):
+def test_explain_names_the_line_that_used_a_platform_predicate(repository: Path, monkeypatch, capsys):
     monkeypatch.chdir(repository)
     assert main(["explain", "n", "asked", "--repo", ".", "--platform", "debian-12"]) == 0
     assert "cookbooks/a/attributes/default.py:5" in capsys.readouterr().out
@@ -175,7 +175,7 @@ class TestOverrideRunList:
         assert "saved            nothing" in printed
         assert not (repository / "s.db").exists()
 
-    def test_it_is_said_of_explain_too(self, repository: Path, monkeypatch, capsys):
+    def test_explain_takes_an_override_run_list(self, repository: Path, monkeypatch, capsys):
         monkeypatch.chdir(repository)
         assert main(["explain", "n", "package", "--repo", ".", "--platform", "debian-12", "-o", "recipe[b]"]) == 1
         assert "package is not set" in capsys.readouterr().err

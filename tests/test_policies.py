@@ -117,7 +117,7 @@ class TestARunThatFollowsOne:
             one.origin.place for one in causes(repo, run, run.node.origins("default"))
         ]
 
-    def test_it_goes_by_the_command_line(self, tmp_path, capsys):
+    def test_explain_takes_the_policy_lock_of_the_command_line(self, tmp_path, capsys):
         """`explain` names the lock."""
         repository(tmp_path / "r", {**SITE, "facts.json": FACTS})
         words = [

@@ -79,7 +79,7 @@ class TestTruthTable:
         assert exact(expected(True, *kinds)) == exact(read(INSIDE, *kinds))
 
     @pytest.mark.parametrize("kinds", EVERY, ids=" | ".join)
-    def test_across_groups(self, kinds):
+    def test_truth_table_of_three_layers_across_groups(self, kinds):
         """
         Maps meet, anything else is replaced.
         """
@@ -336,7 +336,7 @@ class TestWhatATableSaysOfItself:
         """
         assert lazy == policy.is_lazy
 
-    def test_what_always_wins_is_worked_out(self):
+    def test_kinds_that_always_win_are_computed_from_a_policy(self):
         """
         Maps and lists of Chef's have to ask; across groups a list need not.
         """
@@ -345,7 +345,7 @@ class TestWhatATableSaysOfItself:
         assert scalars == INSIDE.always
         assert scalars | {list} == ACROSS.always
 
-    def test_what_always_wins_knows_own_kinds(self):
+    def test_kinds_that_always_win_include_kinds_of_the_policy(self):
         """
         Where a bool below keeps its place, nothing wins always, and an own kind may.
         """

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.chef import consume_external, consume_facts
 from nodeattrs.core.claim import Origin, Verb
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.intake import Intake
@@ -99,7 +99,7 @@ def said(tmp_path):
 
 
 class TestTheClaim:
-    def test_it_names_slot_cookbook_file_and_line(self, said):
+    def test_a_claim_names_slot_cookbook_file_and_line(self, said):
         """The file relative to the repository, the line counted from one."""
         said.run(
             "recipe", "apache2::default", "pass\n\nnode.default['apache']['port'] = 80  #: port\n", "cookbooks/a.py"
@@ -136,7 +136,7 @@ class TestTheClaim:
             ("facts", "automatic", 15),
         ],
     )
-    def test_every_slot(self, said, source, component, slot):
+    def test_claims_of_all_fifteen_slots_name_their_setters(self, said, source, component, slot):
         """All fifteen, with who speaks in them."""
         said.run(source, "x", f"node.{component}['a']['b'] = 'said'  #: said")
         claim = said.node.trace("a.b").winner.claim
@@ -473,7 +473,7 @@ class TestDocuments:
 
 
 class TestThePast:
-    def test_what_the_same_slot_said_before(self, said):
+    def test_the_history_of_a_slot_is_newest_first(self, said):
         """Newest first, with who ended it."""
         said.run(
             "recipe",
@@ -531,7 +531,7 @@ class TestThePast:
             "node.force_default_full('a', {'other': 1})",
         ],
     )
-    def test_every_erasure(self, said, line):
+    def test_the_history_of_a_slot_has_every_erasure(self, said, line):
         """What was there, who had said it, and the line that took it away."""
         said.run("attribute file", "x", "node.default['a']['b'] = 1  #: b")
         said.run("recipe", "y", f"pass\n{line}  #: gone")
@@ -934,7 +934,7 @@ class TestListsThatSeveralWorkedOn:
 
         assert {id(event) for event in list_history_at(ledger, 2, ("l",)).events} == events
 
-    def test_what_was_assigned_anew_has_overwritten(self, said):
+    def test_a_newly_assigned_list_overwrites_the_grown_list(self, said):
         """The list before it is history; what was done to that is no part of the new one."""
         said.run(
             "recipe",
@@ -1034,7 +1034,7 @@ class TestListsThatSeveralWorkedOn:
         assert [one.origin.place for one in found.first] == ["base.json:1", "w.json:2"]
         assert [one.origin.place for one in found.later] == [said.at["push"]]
 
-    def test_it_outlives_the_run(self, listed):
+    def test_origins_of_a_grown_list_outlive_the_run(self, listed):
         """In a snapshot, and in normal attributes that the next run takes over."""
         there = self.continued(listed, ("l",))
         again = Node.restore(json.loads(json.dumps(listed.node.snapshot())))
@@ -1254,7 +1254,7 @@ def test_an_element_that_nobody_has_set_is_nobodys():
     """
     Beyond the list, and where a name stands for a place.
     """
-    told = [At(3, ("l", 0)), At(4, ("l", 1))]
+    told = [SourcePath(3, ("l", 0)), SourcePath(4, ("l", 1))]
 
     assert [4, 0, 0, 0] == [setters_at([], told, (step,), ("l",))[0].source for step in (1, 2, -1, "x")]
 
@@ -1358,7 +1358,7 @@ class TestAskingAnything:
 
 
 class TestDebugValue:
-    def test_it_lists_the_ten_components_weakest_first(self, said):
+    def test_debug_value_lists_ten_components_weakest_first(self, said):
         """With "not_present" where one says nothing; null is a value."""
         said.run("recipe", "x", "node.default['a']['b'] = 1\nnode.force_override['a']['b'] = None")
 

@@ -50,7 +50,7 @@ def test_the_page_prints_what_it_promises(theirs: Theirs):
         assert line.rstrip() in map(str.rstrip, printed.splitlines()) or line.startswith("E        +")
 
 
-def test_what_passes_prints_nothing_more(theirs: Theirs):
+def test_a_passing_test_prints_no_explanation(theirs: Theirs):
     printed = theirs.run(fence("python").replace("== 8", "== 30"), "-q")
     assert "1 passed" in printed
     assert "explain" not in printed

@@ -411,7 +411,7 @@ class TestHelpers:
 
 
 class TestFailures:
-    def test_it_says_file_line_and_reason(self, tmp_path):
+    def test_a_failed_recipe_is_reported_with_file_line_and_reason(self, tmp_path):
         """
         The error of the cookbook's own code is the cause.
         """
@@ -444,7 +444,7 @@ class TestFailures:
         assert f"it was set by {ATTRIBUTES}:1 (attribute file kiln::default)" in str(error)
         assert "write(...) replaces" in str(error)
 
-    def test_it_is_wrapped_once(self, tmp_path):
+    def test_the_error_of_an_included_recipe_is_wrapped_once(self, tmp_path):
         """
         Where the fault is, not where it was included from.
         """

@@ -707,7 +707,7 @@ class TestStrangers:
         ],
         ids=["of Argo CD", "a helmfile"],
     )
-    def test_what_templates_make_has_a_limit(self, in_folder: InFolder, text: str) -> None:
+    def test_the_output_of_templates_of_releases_is_limited(self, in_folder: InFolder, text: str) -> None:
         code, out, errors = in_folder({**CHART, "a.yaml": text}, "list", "subjects")
         assert (code, "folds a.yaml" in out) == (0, True), errors
         name = next(line for line in out.splitlines() if "a.yaml" in line).split()[1]

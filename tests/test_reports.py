@@ -127,7 +127,7 @@ class TestExplanation:
             "  wins   12 override  5  environments/production.yaml:7",
         ]
 
-    def test_what_was_said_before(self):
+    def test_an_explanation_lists_earlier_values_newest_first(self):
         """
         Overwritten and erased, newest first, then the unless that found a value; each with its place.
         """
@@ -229,7 +229,7 @@ class TestWayTo:
         ],
         ids=str,
     )
-    def test_hints(self, tree: Any, path: tuple[Any, ...], hint: str | None):
+    def test_hints_for_a_path_can_be_pasted(self, tree: Any, path: tuple[Any, ...], hint: str | None):
         """
         What may have been meant, spelled so that it can be pasted.
         """
@@ -490,7 +490,7 @@ class TestWrapped:
         st.sampled_from(["", "  ", " " * 6]),
         st.sampled_from(["", "- ", "   x  "]),
     )
-    def test_it_is_what_the_standard_library_gives(self, text: str, indent: str, first: str):
+    def test_wrapped_text_equals_that_of_textwrap(self, text: str, indent: str, first: str):
         """
         Which is asked only where a text is more than words and single blanks: it takes half a start to load.
         """

@@ -47,7 +47,7 @@ def site(tmp_path):
 
 
 class TestListing:
-    def test_what_there_is(self, site):
+    def test_names_in_a_repository_are_listed_in_order(self, site):
         """By name and sorted; other files are left alone, dots in names are no suffixes."""
         assert site.cookbooks() == ["app", "base"]
         assert site.roles() == ["web", "web.prod"]
@@ -119,7 +119,7 @@ class TestReading:
 
 
 class TestCookbooks:
-    def test_chefs_metadata(self, site):
+    def test_metadata_json_of_chef_is_read(self, site):
         """From JSON as tools write it."""
         app = site.cookbook("app")
 
@@ -233,7 +233,7 @@ class TestDataBags:
 
         assert repo.data_bag_item("users", "alice") == {"id": "alice", "uid": 1000}
 
-    def test_what_is_not_there(self, site):
+    def test_a_missing_data_bag_or_item_has_near_misses(self, site):
         """A bag, or an item of it, each with near misses."""
         with pytest.raises(DataBagItemNotFound, match="there is no data bag user\n  did you mean users"):
             site.data_bag("user")
@@ -314,7 +314,7 @@ class TestCheck:
         assert [str(fault).split("ring: ")[1].splitlines()[0] for fault in faults] == rings
         assert all(fault.file and fault.line for fault in faults)
 
-    def test_it_can_be_asked_again(self, tmp_path):
+    def test_a_second_check_gives_the_same_answer(self, tmp_path):
         """With the same answer; warnings of what was read do not pile up."""
         repo = repository(tmp_path, {**SITE, "roles/odd.json": json.dumps({"runlist": []})})
 

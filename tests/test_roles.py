@@ -144,14 +144,14 @@ def test_an_environment_in_json(tmp_path):
 
 
 class TestDefaultEnvironment:
-    def test_it_is_always_there_and_empty(self, tmp_path):
+    def test_the_default_environment_is_empty_and_needs_no_file(self, tmp_path):
         """No file needed."""
         found = repository(tmp_path, {}).environment("_default")
 
         assert (found.default_attributes, found.override_attributes, found.cookbook_versions) == ({}, {}, {})
 
     @pytest.mark.parametrize(("suffix", "text"), [("json", '{"name": "_default"}'), ("py", "name('_default')")])
-    def test_it_cannot_be_changed(self, tmp_path, suffix, text):
+    def test_a_file_for_the_default_environment_is_an_error(self, tmp_path, suffix, text):
         """A file of that name is an error, even if it says nothing."""
         repo = repository(tmp_path, {f"environments/_default.{suffix}": text})
 
@@ -170,7 +170,7 @@ class TestPythonRoles:
         assert role.run_list == ["y", "z"]
         assert role.default_locator.at(("b",)).line == 2
 
-    def test_it_is_ordinary_python(self, tmp_path):
+    def test_a_role_in_python_may_use_loops_and_functions(self, tmp_path):
         """Loops and functions; a computed value has the line of the call that said it."""
         text = (
             "def port(n):\n    return 8000 + n\n\n\n"
@@ -314,7 +314,7 @@ class TestWarnings:
         assert repo.role("r").name == "r"
         assert "name says 'other', but this is role r" in str(repo.warnings[0])
 
-    def test_they_come_once(self, tmp_path):
+    def test_warnings_about_a_role_come_once(self, tmp_path):
         """A document is read once, however often it is asked for."""
         repo = repository(tmp_path, {"roles/r.json": {"nmae": "r"}})
 

@@ -156,7 +156,7 @@ class TestWordsOfChef:
 
         assert (dict.fromkeys(names, 1), []) == (run.node["a"].to_dict(), run.warnings)
 
-    def test_they_give_what_chef_gives(self, tmp_path):
+    def test_words_of_attribute_files_give_the_values_of_chef(self, tmp_path):
         """The values of Chef Infra 19."""
         values = {
             "Chef::JSONCompat.parse('{\"a\": 1}')": {"a": 1},
@@ -206,7 +206,7 @@ class TestWordsOfChef:
 
 
 class TestPythonAndRuby:
-    def test_they_load_by_name_and_see_each_other(self, tmp_path):
+    def test_python_and_ruby_attribute_files_load_by_name_and_see_each_other(self, tmp_path):
         """Whoever includes whom."""
         files = {
             "cookbooks/app/recipes/default.py": "",
@@ -514,7 +514,7 @@ class TestWhoRunsIt:
         with pytest.raises(RecipeFailed, match="has ended"):
             first["a"]
 
-    def test_it_ends_with_the_repository(self, tmp_path):
+    def test_the_ruby_process_ends_with_the_repository(self, tmp_path):
         """No process is left behind."""
         run = of_text(tmp_path, "default['ruby'] = Process.ppid\n")
         ruby = run.node["ruby"]
@@ -564,7 +564,7 @@ class TestWhatItMaySay:
             )
         return node
 
-    def test_what_is_well_said_is_done(self, tmp_path):
+    def test_a_valid_message_of_ruby_sets_the_attribute(self, tmp_path):
         """A line for each message."""
         said = json.dumps(["set", "default", ["a", "b"], 1, f"{tmp_path.resolve()}/a.rb", 3])
         node = self.said(tmp_path, f'["ready"]\n{said}\n["done", null]\n')
@@ -603,7 +603,7 @@ class TestWhatItMaySay:
             '["set", "default", ["a"], NaN, null, null]',
         ],
     )
-    def test_what_is_not_ends_it_with_an_error(self, tmp_path, line):
+    def test_a_malformed_message_of_ruby_is_an_error(self, tmp_path, line):
         """One of ours, whatever was said; and none of it is done."""
         with pytest.raises(NodeattrsError):
             self.said(tmp_path, f'["ready"]\n{line}\n["done", null]\n')

@@ -190,7 +190,7 @@ class TestResources:
 
         assert ["/x", 81, 162, "A", 7, "[:make]"] == run.node["v"].to_list()
 
-    def test_they_are_found_and_edited(self, tmp_path):
+    def test_ruby_recipes_find_and_edit_resources(self, tmp_path):
         """By type and name."""
         text = (
             "file '/x' do\n  mode '0600'\nend\n"
@@ -329,7 +329,7 @@ class TestWhatIsLeftOpen:
             ("a = []\nloop { a << String.new(capacity: 100_000_000) }", None, "NoMemoryError"),
         ],
     )
-    def test_what_fails_is_unread_from_its_line_on(self, tmp_path, files, text, line, said):
+    def test_a_failing_ruby_recipe_is_unread_from_its_line_on(self, tmp_path, files, text, line, said):
         """With Ruby's message; what was set before stays, and other recipes run."""
         files = {**files, "cookbooks/app/recipes/after.rb": "node.default['after'] = 1\n"}
         repo = repository(tmp_path, {**BASE, **files, RECIPE: f"{text}\nnode.default['never'] = 1\n"})

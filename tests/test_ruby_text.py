@@ -97,7 +97,7 @@ class TestLiterals:
         assert role(tmp_path, f"default_attributes('v' => {ruby})").tree == {"default_attributes": {"v": value}}
 
     @pytest.mark.parametrize(("ruby", "value"), HEREDOCS)
-    def test_heredocs(self, tmp_path, ruby, value):
+    def test_heredocs_of_ruby_are_read_in_three_forms(self, tmp_path, ruby, value):
         """In all three forms."""
         assert role(tmp_path, f"description {ruby}").tree == {"description": value}
 
@@ -171,7 +171,7 @@ class TestRefused:
         assert not mark.exists()
 
     @pytest.mark.parametrize("text", ["%w(" * 20_000, "x = 'a'\n" + 'x = "#{x}#{x}"\n' * 40 + "name x", "[" * 600])
-    def test_what_grows_without_end_is_refused(self, tmp_path, text):
+    def test_ruby_text_that_grows_without_end_is_refused(self, tmp_path, text):
         """A limit, and no long wait."""
         with pytest.raises((TooMuch, DocumentError)):
             role(tmp_path, text)

@@ -47,7 +47,7 @@ class TestWhatARuleDoes:
             ({"policy": "replace", "at": "inside"}, [2, 3], [2, 3]),
         ],
     )
-    def test_two_lists(self, rule, inside, across):
+    def test_path_rules_join_two_lists_inside_and_across_groups(self, rule, inside, across):
         """
         In both groups, unless the rule says that it holds inside one only.
         """
@@ -281,7 +281,7 @@ class TestOnANode:
         assert self.EXPECTED == restored.to_dict()
         assert "rules" not in Node("web1").snapshot()
 
-    def test_of_a_repository(self, tmp_path):
+    def test_a_path_rule_of_nodeattrs_toml_is_the_reason(self, tmp_path):
         """
         The line of nodeattrs.toml is the reason.
         """

@@ -171,7 +171,7 @@ class TestWhoDecides:
     """Run list and environment: the arguments, else -j, else the node's file, else the last run, else the settings."""
 
     @pytest.mark.parametrize("spoken", [LADDER[:depth] for depth in range(len(LADDER) + 1)], ids=len)
-    def test_the_environment(self, tmp_path, spoken):
+    def test_the_last_source_that_names_an_environment_decides(self, tmp_path, spoken):
         """
         The last of them that says one.
         """
@@ -225,7 +225,7 @@ class TestWhoDecides:
 
 
 class TestJsonAttributes:
-    def test_they_are_deep_merged_over_normal(self, tmp_path):
+    def test_json_attributes_are_deep_merged_over_normal(self, tmp_path):
         """
         Lists united, each leaf with its own line; what stood there before is told.
         """
@@ -257,7 +257,7 @@ class TestJsonAttributes:
         assert "prod" == done.node.environment
         assert {"recipes", "chef_environment"} <= {*done.node.slots[15].to_dict()}
 
-    def test_they_are_said_again_in_each_run(self, tmp_path):
+    def test_json_attributes_are_applied_in_each_run(self, tmp_path):
         """
         A list that a recipe cut down grows again; one that it did not is not doubled.
         """
@@ -277,7 +277,7 @@ class TestJsonAttributes:
             ("kiln", DocumentError),
         ],
     )
-    def test_what_cannot_be_meant_is_refused(self, tmp_path, tree, kind):
+    def test_contradicting_json_attributes_are_refused(self, tmp_path, tree, kind):
         """
         With the name of the file.
         """
@@ -301,7 +301,7 @@ class TestTheNextRun:
         }
         assert {7, 15} == {number for number, slot in second.node.slots.items() if slot.to_dict()}
 
-    def test_what_was_kept_says_so(self, tmp_path):
+    def test_normal_attributes_of_the_last_run_name_that_run(self, tmp_path):
         """
         With the file and line of the run that said it; a third run does not say it twice.
         """

@@ -56,12 +56,12 @@ class TestItems:
             ("role[a@1.2]", RunListItem("role", "a@1.2")),
         ],
     )
-    def test_what_an_item_says(self, text, item):
+    def test_items_of_a_run_list_are_parsed_in_five_forms(self, text, item):
         """Five forms; versions belong to recipes only."""
         assert RunListItem.parse(text) == item
 
     @pytest.mark.parametrize("text", ["", "role[]", "recipe[a@1]", "roles[a]", "a]", "role[a]]", "a\n", None, 3, ["a"]])
-    def test_what_is_no_item(self, text):
+    def test_malformed_items_of_a_run_list_are_refused(self, text):
         """Refused with the forms that exist."""
         with pytest.raises(InvalidRunListItem, match=r"recipe\[name@1.2.3\]"):
             RunListItem.parse(text)

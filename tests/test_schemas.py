@@ -117,7 +117,7 @@ class TestSettings:
 
 
 class TestTheCommand:
-    def test_it_prints_what_is_shipped(self, capsys):
+    def test_the_schema_command_prints_shipped_schemas(self, capsys):
         """All names, or one schema with the parts that it needs and no other."""
         assert 0 == main(["schema"])
         names = capsys.readouterr().out.split()

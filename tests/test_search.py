@@ -108,7 +108,7 @@ class TestOurOwnTerms:
         assert ("a", "", "a", "a") == (found("l=2"), found("l=1"), found("l:2"), found("l:1"))
 
     @pytest.mark.parametrize("query", ['a~"("', "a>true", 'a>"', 'a="\\q"', 'a~"a{99999999999}"'])
-    def test_what_cannot_be_compared_is_said(self, query):
+    def test_malformed_comparisons_in_a_query_are_refused(self, query):
         with pytest.raises(QueryNotUnderstood):
             parse_query(query)
 
@@ -239,7 +239,7 @@ class TestTheLanguage:
 
         assert ("", "", "") == (found("file:x", nodes), found(r"Log\ file:x", nodes), found("fil?:y", nodes))
 
-    def test_only_ascii_separates(self):
+    def test_only_ascii_spaces_separate_words_of_a_query(self):
         """
         A space of another script belongs to the word that it stands in.
         """

@@ -19,7 +19,7 @@ FILES = {
 }
 
 
-def test_it_finds_the_nodes_that_ran_before(tmp_path):
+def test_search_in_a_recipe_finds_the_nodes_that_ran_before(tmp_path):
     """The node that runs is not in the store yet, unless an earlier run left it there."""
     repo, store = repository(tmp_path / "repo", FILES), open_store(str(tmp_path / "nodes.db"))
 

@@ -104,14 +104,14 @@ class TestRemovingAllLevels:
 
 
 class TestFullAssignment:
-    def test_it_replaces_what_its_own_component_says(self, node):
+    def test_a_full_assignment_replaces_the_map_of_its_own_level(self, node):
         """A map that is assigned in full does not join the one before."""
         node.default["kiln"]["firing"] = {"glaze": "ash"}
         node.default_full["kiln"]["firing"] = {"celsius": 980}
 
         assert node["kiln"] == {"firing": {"celsius": 980}}
 
-    def test_it_leaves_stronger_components_of_its_level_alone(self, node):
+    def test_a_full_assignment_leaves_stronger_slots_alone(self, node):
         """What a role says lies above a cookbook's default and stays."""
         node.default["kiln"]["firing"] = {"glaze": "ash"}
         node.role_default["kiln"]["firing"] = {"cone": 10}
@@ -222,7 +222,7 @@ class TestPrecedence:
 
             assert node["kiln"]["door"] == f"{component} @{source}"
 
-    def test_it_makes_no_difference_who_speaks_first(self, node):
+    def test_precedence_does_not_depend_on_the_order_of_writes(self, node):
         """The same, descending: the first word stands to the end."""
         for source, component in reversed(LADDER):
             said(node, source, component, ("kiln", "door"), f"{component} @{source}")

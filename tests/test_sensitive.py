@@ -97,7 +97,7 @@ SPEAKS = {
 
 
 class TestItIsNeverSaid:
-    def test_those_who_unwrap_it_get_it(self, node):
+    def test_unwrap_gives_the_content_of_a_secret(self, node):
         """Otherwise there would be nothing to keep secret."""
         assert node["db"]["password"].unwrap() == f"{SECRET} wins"
         assert node["users"]["bob"]["token"][1].unwrap() == f"{SECRET} two"
@@ -116,7 +116,7 @@ class TestItIsNeverSaid:
         assert said
         assert SECRET not in said
 
-    def test_by_logging(self, node, caplog):
+    def test_logging_does_not_print_a_secret(self, node, caplog):
         """As argument or inside data."""
         with caplog.at_level(logging.DEBUG):
             logging.getLogger("cookbook").info("%s %r %s", node["db"], node["db"]["password"], node.to_dict())
@@ -125,7 +125,7 @@ class TestItIsNeverSaid:
         assert SECRET not in caplog.text
 
     @pytest.mark.parametrize("part", ["scalar", "map", "list"])
-    def test_by_pickle(self, node, part):
+    def test_pickle_refuses_a_secret(self, node, part):
         """It refuses, and says why."""
         value = {"scalar": node["db"]["password"], "map": node["db"], "list": node["keys"]}[part]
 
@@ -133,13 +133,13 @@ class TestItIsNeverSaid:
             with pytest.raises(BadValue, match="in clear"):
                 pickle.dumps(value, protocol)
 
-    def test_by_its_hash(self):
+    def test_all_secrets_have_the_same_hash(self):
         """A hash of the content would let one guess it."""
         assert hash(Sensitive(SECRET)) == hash(Sensitive("other")) == hash(Sensitive([1]))
         assert Sensitive(SECRET) == Sensitive(SECRET) != Sensitive("other")
         assert Sensitive(SECRET) != SECRET
 
-    def test_it_has_no_attributes_to_list(self, node):
+    def test_a_secret_has_no_attributes_to_list(self, node):
         """`vars` and `__dict__` are what printers of objects look at."""
         with pytest.raises(TypeError):
             vars(node["db"]["password"])
@@ -172,7 +172,7 @@ ERRORS = {
 
 class TestErrors:
     @pytest.mark.parametrize("name", ERRORS)
-    def test_they_do_not_tell_it(self, node, name):
+    def test_errors_do_not_contain_a_secret(self, node, name):
         """Neither the message, nor the facts beside it, nor the error that caused it."""
         kind, attempt = ERRORS[name]
         with pytest.raises(kind) as caught:
@@ -248,7 +248,7 @@ class TestByPath:
             (("a", "b"), [("a", "b")], [("a", "c")]),
         ],
     )
-    def test_patterns(self, pattern, secret, open_):
+    def test_patterns_of_sensitive_paths_match_a_star_and_all_below(self, pattern, secret, open_):
         """A star is any one step; all that lies below a secret path is secret; text spells a path."""
         node = Node("web1", sensitive=[pattern])
         node.default = {"a": {"b": 1, "c": 2, "list": [3, 4]}, "b": 5}
@@ -317,13 +317,13 @@ class TestAfterSaving:
         with pytest.raises(ValueWithheld, match=r"users\.bob\.token\.0"):
             list(saved["users"]["bob"]["token"])
 
-    def test_what_lies_beside_it_is_read(self, saved):
+    def test_values_beside_a_withheld_secret_can_be_read(self, saved):
         """One secret does not close its map."""
         assert saved["db"]["host"] == "h"
         assert saved["users"]["bob"]["id"] == 7
         assert set(saved["db"]) == {"password", "host"}
 
-    def test_it_is_there(self, saved):
+    def test_a_withheld_secret_exists_in_a_saved_node(self, saved):
         """Asking whether it exists is not reading it."""
         assert "password" in saved["db"]
         assert saved.exist("db", "password")
@@ -344,7 +344,7 @@ class TestAfterSaving:
         assert saved["db"]["password"].unwrap() == f"{SECRET} again"
         assert contradictions_in(saved) == []
 
-    def test_it_can_be_saved_again_without_being_read(self, saved):
+    def test_a_withheld_secret_can_be_saved_again(self, saved):
         """The marker stays a marker."""
         again = Node.restore(json.loads(json.dumps(saved.snapshot())))
 

@@ -147,7 +147,7 @@ class TestEveryCommandJudgesThem:
         assert 1 == main(["status"])
         assert "if the setting store is meant, write it above the first [table]" in capsys.readouterr().err
 
-    def test_what_is_ignored_is_no_setting(self, site):
+    def test_unknown_settings_are_warned_of_and_ignored(self, site):
         """It is warned of, and has no trace."""
         (site / "nodeattrs.toml").write_text('stoer = "x"\n[allowed]\nstore = "y"\nautomatic = []\n')
         settings = Settings({}, {})
@@ -159,7 +159,7 @@ class TestEveryCommandJudgesThem:
 
 
 class TestTheCommand:
-    def test_it_prints_each_with_its_line(self, site, capsys, monkeypatch):
+    def test_the_config_command_prints_each_setting_with_its_line(self, site, capsys, monkeypatch):
         """What it overrode stands below; a default that was overridden goes without saying."""
         monkeypatch.setenv("NODEATTRS_STORE", "mine")
         assert 0 == main(["config"])

@@ -127,7 +127,7 @@ class TestEveryKindOfClass:
         with pytest.raises(InvalidSettings, match=r"^variable APP_DB__PORT: db\.port: "):
             load(model, files, env="APP_", environ={"APP_DB__PORT": "eighty"})
 
-    def test_what_nothing_sets_is_named_with_its_variable(self, files: list[str], model: Any) -> None:
+    def test_a_missing_field_is_named_with_its_environment_variable(self, files: list[str], model: Any) -> None:
         Path("base.yaml").write_text("db:\n  port: 1\n")
         with pytest.raises(InvalidSettings, match=r"^db\.host: Field required") as caught:
             load(model, ["base.yaml"], env="APP_", environ={})

@@ -144,7 +144,7 @@ class TestWords:
 
 
 class TestSettledFacts:
-    def test_they_say_what_others_say(self, tmp_path):
+    def test_settled_facts_read_like_copied_facts(self, tmp_path):
         known = repository(tmp_path, {**FILES, RECIPE: "node.automatic['os']['name'] = 'glaze'"})
         settled, copied = (run(known, "n1", settled=one).node for one in (True, False))
 
@@ -198,14 +198,14 @@ class TestSettledFacts:
 
         assert load_facts(file).settled is False
 
-    def test_without_a_platform_they_are_refused(self):
+    def test_facts_without_a_platform_are_refused(self):
         with pytest.raises(BadArgument, match="no platform"):
             Intake(Node("n1")).merge_facts({}, settled=True)
 
     def test_the_facts_of_a_node_are_plain_data(self):
         node = Node("n1")
         given = {"platform": "p", "os": {"name": "clay"}}
-        Intake(node).merge_facts(given, settled=True, anew=False)
+        Intake(node).merge_facts(given, settled=True, replace=False)
         node.automatic["late"] = {"value": lazy(lambda: node["platform"])}
 
         facts = facts_of(node)

@@ -92,7 +92,7 @@ def test_every_way_to_read_a_fact_or_the_name_is_noted(tmp_path: Path, reads: st
         *("[*node['net']]", "node.exist('net', 'mac')", "has_role('web')", "node['tags_of'][0]", "node['port']", "1"),
     ],
 )
-def test_what_is_the_same_is_shared(tmp_path: Path, reads: str) -> None:
+def test_nodes_that_read_equal_values_share_an_answer(tmp_path: Path, reads: str) -> None:
     looks, same = looked_at(tmp_path, files(f"node.default['x'] = {reads}\n"))
 
     assert (all(same), looks.unshared) == (True, "")

@@ -200,7 +200,7 @@ class TestRoundTrip:
 
         assert again["a"] == {"c": [1]}
 
-    def test_it_is_a_copy(self):
+    def test_a_snapshot_is_a_copy_of_the_node(self):
         """Neither node nor snapshot sees what happens to the other."""
         node = Node("web1")
         node.default["a"] = {"l": [1]}
@@ -213,7 +213,7 @@ class TestRoundTrip:
         assert json.dumps(snapshot) == before
         assert Node.restore(snapshot)["a"] == {"l": [1]}
 
-    def test_another_process_restores_it(self, tmp_path):
+    def test_another_process_restores_a_snapshot_from_text(self, tmp_path):
         """Text is all that goes between."""
         node = Node("web1")
         node.default["a"]["b"] = {"c": [1, Symbol("s")]}
@@ -258,7 +258,7 @@ def test_of_slots_that_nobody_wants_nothing_is_packed():
 
 class TestDamaged:
     @pytest.mark.parametrize("thing", [None, [], "text", 5, {}, {"format": "something"}, {"name": "web1"}], ids=repr)
-    def test_what_is_no_snapshot_is_refused(self, thing):
+    def test_restoring_other_data_than_a_snapshot_is_refused(self, thing):
         """With the way to make one."""
         with pytest.raises(DocumentError, match="snapshot"):
             Node.restore(thing)
@@ -340,7 +340,7 @@ class TestChefsDocument:
 
     @settings(max_examples=examples(80))
     @given(programs())
-    def test_what_is_read_comes_back(self, program):
+    def test_a_node_restored_from_chefs_document_reads_the_same(self, program):
         """After any program, with the types of JSON."""
         judged = Program()
         for step in program:
@@ -391,7 +391,7 @@ class TestWhatANodeTakesOver:
                 said(node.normal)
         return node
 
-    def test_what_a_recipe_wrote_is_kept(self):
+    def test_normal_attributes_of_recipes_are_kept_for_the_next_run(self):
         """The slot of recipes is empty then, and the node is the same."""
         saved = self.node(lambda normal: normal.update(a=1, b=2), lambda normal: normal.update(b=3, c=[4]))
         node = Node("web1")

@@ -221,7 +221,7 @@ class TestOpening:
 
         assert 1 == mark_of(open_store(file).load("web1"))
 
-    def test_its_files_are_for_their_owner_only(self, place, file):
+    def test_files_of_a_sqlite_store_are_for_their_owner_only(self, place, file):
         was = os.umask(0)
         try:
             store = open_store(place)
@@ -250,7 +250,7 @@ class TestOpening:
     @pytest.mark.parametrize(
         "statement", ["PRAGMA user_version = 3", "PRAGMA user_version = -1", "PRAGMA application_id = 7"]
     )
-    def test_so_is_one_that_another_program_has_only_begun(self, place, file, statement):
+    def test_a_database_that_another_program_has_only_begun_is_refused(self, place, file, statement):
         change(file, statement)
         content = file.read_bytes()
         for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
@@ -279,7 +279,7 @@ class TestOpening:
         assert 1 == store.save(pair(1)).number
         assert [] == store.check()
 
-    def test_what_somebody_put_into_it_is_not_run(self, place, file):
+    def test_triggers_put_into_a_sqlite_store_are_not_run(self, place, file):
         """
         Whoever can write to a store can write anything into it; it stays data.
         """

@@ -62,6 +62,6 @@ def test_what_cannot_be_done_here_is_refused(capsys):
 
 
 @pytest.mark.parametrize("words", [["flips", "--store", "postgresql"], ["kill", "--store", "tape"], ["nothing"]])
-def test_what_cannot_be_meant_is_refused(capsys, words):
+def test_the_strain_command_refuses_unknown_arguments(capsys, words):
     with pytest.raises(SystemExit):
         main(words)

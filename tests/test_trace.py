@@ -17,7 +17,7 @@ from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, Line, Origin, Policy,
 from nodeattrs.core.claim import Claim, ValueText
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, TEXT
-from nodeattrs.core.trace import Earlier, Outcome, Trace, TraceClaim, shown
+from nodeattrs.core.trace import EarlierValue, Outcome, Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
@@ -92,7 +92,7 @@ class TestWhoWins:
         """
         assert [("wins", 2), ("loses", 1)] == fates(fold([{"a": 1}, {"a": None}]), "a")
 
-    def test_nobody_spoke(self):
+    def test_the_trace_of_a_path_that_is_not_set_is_empty(self):
         """
         About a path that is nowhere.
         """
@@ -165,7 +165,7 @@ class TestShapes:
         assert {(1,)} == {loser.by for loser in trace.losers}
         assert [("wins", 3)] == fates(folded, "b")
 
-    def test_directions_nest(self):
+    def test_traces_through_an_inner_fold_from_the_top(self):
         """
         An inner fold from the top, laid over a layer below.
         """
@@ -313,7 +313,7 @@ class TestLaws:
     @pytest.mark.parametrize("name", POLICIES)
     @settings(max_examples=examples(60))
     @given(st.lists(trees(keys=("a", "b"), scalars=(None, True, "x", "--x")), min_size=2, max_size=4))
-    def test_those_who_stand_are_those_the_origins_name(self, name, said):
+    def test_winning_claims_of_a_trace_are_the_origins_of_the_value(self, name, said):
         """
         At every scalar of every fold: two walks, one answer. (Two empty maps have joined, and the lower one
         alone is named: the upper one has said nothing new.)
@@ -368,7 +368,7 @@ class TestText:
         assert shown(ValueText("look up 'port'")) == "look up 'port'"
         assert shown(ValueText("look up 'port'"), 7) == "look u…"
 
-    def test_a_scalar(self):
+    def test_text_of_the_trace_of_a_scalar(self):
         folded = fold(
             [
                 Layer({"web": {"port": 80}}, said_at("common", 2), "common"),
@@ -384,14 +384,14 @@ class TestText:
             f"  loses  1 common       80    common.yaml:2 (file common)     overridden by 2: {REPLACED}",
         ]
 
-    def test_who_went_on_with_it_is_named_behind(self):
+    def test_the_text_of_a_trace_names_the_setter_of_each_later_value(self):
         """By the place, else by the name; what was there before is cut to its column."""
         said = Claim(("a",), [1], 2, Origin("recipe", "x", "r.py", 3))
         then = [
             Claim(("a",), [1, 2], 2, Origin("recipe", "y", "s.py", 4)),
             Claim(("a",), [1, 2], 2, Origin("role", "z")),
         ]
-        past = Earlier(Claim(("a",), "x" * 60, 2, Origin("recipe", "w", "q.py", 1)), "overwritten", said)
+        past = EarlierValue(Claim(("a",), "x" * 60, 2, Origin("recipe", "w", "q.py", 1)), "overwritten", said)
         trace = Trace(("a",), [1, 2], (TraceClaim(said, Outcome.WINS, "", (), tuple(then)),), (), (past,))
 
         assert str(trace).splitlines() == [
@@ -427,7 +427,7 @@ class TestText:
             f"  loses  1  80     common.yaml:2 (file common)  overridden by 2: {REPLACED}",
         ]
 
-    def test_a_map(self):
+    def test_text_of_the_trace_of_a_map(self):
         folded = fold([Layer({"web": {"port": 80}}, said_at("common", 2)), Layer({"web": {}}, said_at("web1", 7))])
 
         assert folded.explain("web").splitlines() == [
@@ -440,7 +440,7 @@ class TestText:
     def test_nothing_at_all(self):
         assert "web.port is not set" == fold([{"a": 1}]).explain("web.port")
 
-    def test_a_removal(self):
+    def test_text_of_the_trace_of_a_removed_value(self):
         folded = fold([Layer({"a": 1}, said_at("common", 2)), Layer({"a": None}, said_at("web1", 7))], DROPPING)
 
         assert folded.explain("a").splitlines() == [

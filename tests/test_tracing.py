@@ -137,7 +137,7 @@ class TestInLine:
 
         assert [1, 4, 2] == in_line(upwards(Part({"a": ["y", "z"]}, 1), group), "a", 1)
 
-    def test_who_would_yield_is_not_next(self):
+    def test_a_null_that_would_yield_is_not_next_in_line(self):
         """
         A null above, a number below: without the winner the number is read.
         """

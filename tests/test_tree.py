@@ -132,7 +132,7 @@ class TestNear:
 
 class TestIsJson:
     @pytest.mark.parametrize(("depth", "fits"), [(1, True), (3, True), (4, True), (5, False), (9, False)])
-    def test_so_many_levels_and_no_more(self, depth, fits):
+    def test_is_json_limits_the_levels_of_a_value(self, depth, fits):
         """Side by side as many as one likes."""
         assert fits == is_json(nested(depth), 4)
         assert fits == is_json([nested(depth - 1, list), *[[1]] * 9], 4)
@@ -208,7 +208,7 @@ class TestCopies:
         mine = {id(value) for _, value in places(tree) if isinstance(value, (dict, list))}
         assert not mine & {id(value) for _, value in places(twin) if isinstance(value, (dict, list))}
 
-    def test_what_was_shared_is_apart_afterwards(self):
+    def test_copies_of_a_tree_share_no_parts(self):
         """
         Anchors of YAML make webs; a tree has every part once.
         """

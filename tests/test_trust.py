@@ -258,7 +258,7 @@ class TestTrust:
         assert "does not hold a list of trusted repositories" in said
         assert "remove it" in said
 
-    def test_what_cannot_be_meant_is_refused(self, repo: Path, say: Say) -> None:
+    def test_trust_refuses_missing_and_untrusted_folders(self, repo: Path, say: Say) -> None:
         assert "there is no folder nowhere" in say("trust", "nowhere")[1]
         assert "is not trusted" in say("trust", "--remove", ".")[1]
         assert say("trust")[0] == 2

@@ -55,7 +55,7 @@ class TestWhereItMatters:
         assert not is_told([{"k": 1}, VAULT], "", FIRST)
         assert is_told([VAULT, {"k": 1}], "", FIRST)
 
-    def test_it_goes_with_the_path(self):
+    def test_an_unknown_layer_matters_path_by_path(self):
         """
         What is decided inside a map is asked inside of it.
         """
@@ -71,7 +71,7 @@ class TestWhereItMatters:
         """
         assert not is_told([{"k": 1}, VAULT, {"k": 2}], "k")
 
-    def test_it_may_stand_in_an_inner_fold(self):
+    def test_an_unknown_layer_may_be_in_an_inner_fold(self):
         """
         Whose result is laid over others.
         """
@@ -80,7 +80,7 @@ class TestWhereItMatters:
         assert is_told([{"k": [0]}, inner], "k", ACROSS)
         assert not is_told([inner, {"k": 5}], "k", ACROSS)
 
-    def test_from_the_top(self):
+    def test_an_unknown_first_layer_matters_in_a_fold_from_the_top(self):
         """
         The first layer is the strongest there.
         """
@@ -111,7 +111,7 @@ class TestWhatIsTold:
         assert {"k": 1} == fold([VAULT, {"k": 1}, VAULT]).value
         assert {} == fold([VAULT]).value
 
-    def test_in_words(self):
+    def test_the_text_of_a_trace_names_an_unknown_layer_and_its_reason(self):
         """
         Its name, where it is named, and why it is unknown.
         """
@@ -119,7 +119,7 @@ class TestWhatIsTold:
             "  unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may override it: needs a server"
         )
 
-    def test_as_data(self):
+    def test_an_unknown_layer_is_a_claim_without_a_value_as_data(self):
         """
         A claim like any other, without a value.
         """

@@ -128,13 +128,13 @@ class TestWhereItMatters:
 
 
 class TestWhatIsTold:
-    def test_in_words(self):
+    def test_the_text_names_an_unknown_slot_its_layer_place_and_reason(self):
         """The slot, who it is, where, and why it cannot be read."""
         text = " ".join(node_with(default=1).explain("k").splitlines()[2].split())
 
         assert text == ("unknown 11 override / role (unknown) roles/base.rb:1 (role base) may override it: " + WHY)
 
-    def test_strict(self):
+    def test_strict_refuses_a_value_that_an_unknown_slot_might_decide(self):
         """Refused where it might decide."""
         node_with(env_override=1).trace("k").require_known()
         with pytest.raises(UnknownLayer, match="'base' is unknown: is Ruby"):
@@ -157,7 +157,7 @@ class TestWhatIsTold:
 
 
 class TestHowLong:
-    def test_it_survives_a_snapshot(self, tmp_path):
+    def test_an_unknown_slot_survives_a_snapshot(self, tmp_path):
         """With slot, name, place and reason; through a store, and where lists say what is saved."""
         node = node_with(default=1)
         store = open_store(str(tmp_path / "nodes.db"))
@@ -180,7 +180,7 @@ class TestHowLong:
         with pytest.raises(DocumentError, match="damaged"):
             Node.restore({**node_with(None).snapshot(), "unknown": [row]})
 
-    def test_it_goes_when_the_slot_begins_anew(self):
+    def test_an_unknown_slot_is_known_again_once_the_slot_is_replaced(self):
         """As in the next run; what a recipe assigns as a whole does not tell when."""
         node = node_with("default", default=1)
         node.default = {"k": 2}
@@ -188,7 +188,7 @@ class TestHowLong:
         reset_defaults_and_overrides(node)
         assert not is_told(node)
 
-    def test_what_is_laid_beside_it_leaves_it(self):
+    def test_a_layer_beside_an_unknown_layer_leaves_the_slot_unknown(self):
         """An empty slot begins with what comes; one with somebody unknown in it goes on."""
         node = node_with("normal")
         Intake(node).merge_json({"k": {"x": 1}})

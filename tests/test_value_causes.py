@@ -335,7 +335,7 @@ class TestAttributes:
         ]
         assert ways(node, "c")[0] == "b, set at recipes/default.py:3, read at recipes/default.py:4"
 
-    def test_what_was_read_is_as_it_was_then(self, ran):
+    def test_a_cause_shows_an_attribute_as_it_was_read(self, ran):
         """
         Also where what was read has read this since.
         """
@@ -558,7 +558,7 @@ class TestGit:
         assert {("Ada", "2024-05-02", "All of it")} == {(one["author"], one["date"], one["summary"]) for one in data}
         assert "Ada, 2024-05-02" in asked()
 
-    def test_what_is_not_committed_says_so(self, ran, git, asked):
+    def test_option_git_of_explain_marks_lines_that_are_not_committed(self, ran, git, asked):
         """
         A changed line, and a file that git does not know.
         """
@@ -581,7 +581,7 @@ class TestGit:
         monkeypatch.setenv("PATH", "")
         assert "git is not installed here" in asked(code=1)
 
-    def test_it_is_about_a_run(self, capsys):
+    def test_option_git_of_explain_needs_a_repository(self, capsys):
         """
         Exit code 2.
         """
@@ -627,7 +627,7 @@ class TestNotSet:
         capsys.readouterr()
 
     @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
-    def test_from_the_repository(self, asked, key, place, lacks):
+    def test_a_path_that_is_not_set_names_setters_in_the_repository(self, asked, key, place, lacks):
         """
         As far as its texts say it.
         """
@@ -638,7 +638,7 @@ class TestNotSet:
         assert said.rstrip().endswith(lacks) or f"{lacks}\n" in said
 
     @pytest.mark.parametrize(("key", "place", "lacks"), CASES)
-    def test_from_nodes_that_were_saved(self, asked, capsys, key, place, lacks):
+    def test_a_path_that_is_not_set_names_saved_nodes_that_have_it(self, asked, capsys, key, place, lacks):
         """
         With their names.
         """
@@ -667,7 +667,7 @@ class TestNotSet:
 
         assert ("role", "web", "role web is not on its run-list") == (one["kind"], one["name"], one["lacks"])
 
-    def test_what_nobody_sets_anywhere_has_its_hint(self, asked):
+    def test_a_path_that_no_source_sets_names_no_setter(self, asked):
         """
         As before.
         """

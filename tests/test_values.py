@@ -270,7 +270,7 @@ READS = ("to_dict", "to_hash", "read")
 
 
 class TestDeferred:
-    def test_it_is_computed_at_each_read(self, node):
+    def test_a_deferred_value_is_computed_at_each_read(self, node):
         """Not when it is stored, and not once."""
         calls = []
         node.default["a"] = lazy(lambda: calls.append("read") or len(calls))
@@ -290,7 +290,7 @@ class TestDeferred:
         assert (held["full"], dict(held)) == ("http://two/", {"full": "http://two/"})
         assert contradictions_in(node) == []
 
-    def test_it_is_computed_inside_lists(self, node):
+    def test_a_deferred_value_inside_a_list_is_computed(self, node):
         """In every read of the list, and in copies of it."""
         node.default["list"] = [lazy(lambda: node["n"]), "x"]
         node.default["n"] = 1
@@ -304,7 +304,7 @@ class TestDeferred:
         assert view.to_list() == copy.deepcopy(view) == pickle.loads(pickle.dumps(view)) == [1, "x"]
         assert node.to_dict() == {"list": [1, "x"], "n": 1}
 
-    def test_it_is_computed_whenever_it_leaves_the_process(self, node):
+    def test_a_deferred_value_is_computed_in_copies_snapshots_and_pickles(self, node):
         """Plain copy, Chef's JSON, snapshot, copy and pickle."""
         node.default["a"] = {"n": lazy(lambda: 7), "list": [lazy(lambda: 8)]}
         there = {"n": 7, "list": [8]}
@@ -317,7 +317,7 @@ class TestDeferred:
         assert node.trace("a.n").to_dict()["value"] == 7
         assert node.explain("a.n").startswith("a.n = 7\n")
 
-    def test_it_can_be_taken_out_as_it_is(self, node):
+    def test_evaluate_false_leaves_a_deferred_value_in_place(self, node):
         """`evaluate=False` leaves it in place; so does a copy into another level."""
         later = lazy(lambda: node["n"])
         node.default["a"]["k"] = later
@@ -341,7 +341,7 @@ class TestDeferred:
         ],
         ids=repr,
     )
-    def test_what_it_computes_is_taken_in_like_any_value(self, node, computed, read):
+    def test_the_result_of_a_deferred_value_is_stored_like_any_value(self, node, computed, read):
         """Plain data in the documents, immutable in the read."""
         node.default["a"] = lazy(lambda: computed)
 
@@ -387,7 +387,7 @@ class TestDeferred:
         }
         assert type(node["set"]["list"][0]) is type(node["computed"]["list"][0])
 
-    def test_what_was_computed_is_immutable(self, node):
+    def test_the_result_of_a_deferred_value_is_copied(self, node):
         """Nobody can change data that the callable keeps."""
         kept = {"list": [1]}
         node.default["a"] = lazy(lambda: kept)
@@ -437,7 +437,7 @@ class TestDeferred:
         assert node.to_dict() == {"a": {"k": 1}}
 
     @pytest.mark.parametrize("way", READS)
-    def test_what_it_raises_arrives(self, node, way):
+    def test_the_error_of_a_deferred_value_reaches_the_reader(self, node, way):
         """Nobody takes it for an absent attribute."""
         node.default["a"] = lazy(lambda: 1 // 0)
 
@@ -597,7 +597,7 @@ class TestDeferred:
         assert node.rm("b", "d") is node.rm_override("b", "d") is None
         assert node.override == {"b": {"d": 4}}
 
-    def test_it_needs_a_callable(self):
+    def test_a_deferred_value_needs_a_callable(self):
         """The error shows how to write one."""
         with pytest.raises(BadValue, match="lambda"):
             lazy(5)

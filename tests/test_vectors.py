@@ -58,12 +58,12 @@ def test_no_case_was_lost_on_the_way_here(kind, count):
 
 
 class TestTheCommand:
-    def test_it_counts_what_passed(self, capsys):
+    def test_the_vectors_command_counts_passed_cases(self, capsys):
         """A file without failures ends with the count and exit code 0."""
         assert main(["chef-allowlist", str(HERE / "chef-allowlist.jsonl")]) == 0
         assert capsys.readouterr().out == "70 passed, 0 failed\n"
 
-    def test_it_names_the_case_that_failed_and_what_differed(self, tmp_path, capsys):
+    def test_the_vectors_command_names_failed_cases_and_differences(self, tmp_path, capsys):
         """One line a failing case: its id, and where the answer left the expectation."""
         case = {"id": "wrong", "data": {"a": 1}, "allow": None, "block": None, "expect": {"saved": {"a": 1.0}}}
         right = {**case, "id": "right", "expect": {"saved": {"a": 1}}}
@@ -126,19 +126,19 @@ class TestTheCommand:
 class TestTheComparison:
     @pytest.mark.parametrize("left", [1, 1.0, True, "1", None, [], {}, [1], {"a": 1}])
     @pytest.mark.parametrize("right", [1, 1.0, True, "1", None, [], {}, [1], {"a": 1}])
-    def test_it_tells_types_apart(self, left, right):
+    def test_vectors_compare_types_too(self, left, right):
         """1, 1.0, true and "1" are four values."""
         same = type(left) is type(right) and left == right
 
         assert (difference({"v": left}, {"v": right}) is None) == same
 
-    def test_it_minds_the_order_of_keys(self):
+    def test_vectors_compare_the_order_of_keys(self):
         """Lower source first, new keys appended: an answer in another order is another answer."""
         assert difference({"m": {"a": 1, "b": 2}}, {"m": {"b": 2, "a": 1}}) == (
             ".m: expected the keys in order ['a', 'b'], got ['b', 'a']"
         )
 
-    def test_it_tells_what_is_missing_and_what_is_too_much(self):
+    def test_vectors_tell_absent_values_from_null(self):
         """Absent and null are two answers."""
         assert difference({"a": None}, {}) == ".a: expected null, got nothing"
         assert difference({}, {"a": None}) == ".a: expected nothing, got null"

@@ -27,7 +27,7 @@ versions = st.builds(Version, numbers, numbers, numbers)
         ("", ["0.0", "9.9"], []),
     ],
 )
-def test_what_a_constraint_lets_through(constraint, allowed, refused):
+def test_version_constraints_at_their_edges(constraint, allowed, refused):
     """Every operator, at its edges."""
     asked = Constraint.parse(constraint)
 

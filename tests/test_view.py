@@ -52,7 +52,7 @@ def view(node, request):
 
 
 class TestAsPlainData:
-    def test_it_is_a_mapping_and_a_sequence(self, node):
+    def test_views_are_a_mapping_and_a_sequence_but_no_dict_and_list(self, node):
         """And no dict and no list, which C code would read past our methods."""
         assert isinstance(node["apache"], Mapping)
         assert isinstance(node["apache"]["modules"], Sequence)
@@ -82,7 +82,7 @@ class TestAsPlainData:
         with pytest.raises(TypeError):
             json.dumps(view)
 
-    def test_it_equals_plain_data_from_both_sides(self, view):
+    def test_a_view_equals_plain_data_from_both_sides(self, view):
         """At every level, and other data is unequal."""
         assert view == WHOLE
         assert WHOLE == view
@@ -96,7 +96,7 @@ class TestAsPlainData:
         assert view["apache"]["modules"] != "ssl"
         assert view["apache"] != view["apache"]["modules"]
 
-    def test_it_is_not_hashable(self, view):
+    def test_a_view_is_not_hashable(self, view):
         """As dict and list, since it compares by content."""
         with pytest.raises(TypeError):
             hash(view)
@@ -204,7 +204,7 @@ class TestAsPlainData:
         assert ["x"] + view["apache"]["modules"] == ["x", "ssl", "status"]
         assert view == WHOLE
 
-    def test_its_text_is_that_of_plain_data(self, view):
+    def test_the_text_of_a_view_is_that_of_plain_data(self, view):
         """For people who print it."""
         assert str(view) == str(WHOLE)
         assert f"{view['apache']['modules']}" == "['ssl', 'status']"

@@ -346,7 +346,7 @@ def test_the_printed_address_lets_the_browser_in_and_the_token_leaves_it(browser
 
 
 class TestTheTree:
-    def test_it_is_searched_narrowed_and_opened(self, browser, site):
+    def test_the_tree_in_the_browser_is_searched_narrowed_and_opened(self, browser, site):
         browser.look("light")
         browser.open(f"{site}/nodes/web1")
         browser.one("#find").send_keys("app workers")
@@ -517,7 +517,7 @@ class TestWithoutScript:
 
 class TestReport:
     @pytest.mark.parametrize("look", ["small"] if EFFORT < 1 else LOOKS)
-    def test_it_is_opened_from_disk(self, browser, many, report, look):
+    def test_a_report_opens_from_disk(self, browser, many, report, look):
         """Small enough, and whole."""
         assert report.stat().st_size < 1_500_000
         browser.asked(), browser.complaints()
@@ -533,7 +533,7 @@ class TestReport:
         assert [] == browser.complaints()
         assert {report.as_uri()} == browser.asked()
 
-    def test_its_winners_are_those_of_explain(self, browser, many, tmp_path):
+    def test_winners_of_a_report_are_those_of_explain(self, browser, many, tmp_path):
         out = tmp_path / "report.html"
         assert 0 == main(["report", "n2", "--store", str(many / "nodes.db"), "--output", str(out)])
         browser.look("light")

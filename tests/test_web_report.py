@@ -97,7 +97,7 @@ class TestLayers:
 
 
 class TestTheFile:
-    def test_it_is_small_and_names_the_line_of_the_puzzle(self, site):
+    def test_a_report_is_small_and_names_the_line_of_the_puzzle(self, site):
         text = report(site, "web1", "web2", "db1")
 
         assert len(text) < 500_000
@@ -123,7 +123,7 @@ class TestTheFile:
         assert "only changed" in report(site, "web1")
         assert "only changed" not in report(site, "web2")
 
-    def test_there_is_no_secret_in_it(self, tmp_path, monkeypatch):
+    def test_a_report_has_no_secret(self, tmp_path, monkeypatch):
         """Neither in what is read, nor in what is overridden or was set before."""
         monkeypatch.chdir(tmp_path)
         (tmp_path / "nodeattrs.toml").write_text('sensitive = ["db.password", "list"]\n')
@@ -153,7 +153,7 @@ class TestTheFile:
         assert "<img" not in text
         assert "\u202e" not in text
 
-    def test_it_is_written_whole_or_not_at_all(self, site, tmp_path, capsys):
+    def test_a_report_is_written_whole_or_not_at_all(self, site, tmp_path, capsys):
         """What stood there before a node was not found is still there."""
         out = tmp_path / "r.html"
         out.write_text("before")
@@ -166,7 +166,7 @@ class TestTheFile:
         assert ["r.html"] == [one.name for one in tmp_path.iterdir()]
         capsys.readouterr()
 
-    def test_it_needs_no_server(self, site):
+    def test_a_report_needs_no_web_server(self, site):
         """The environment of `make run` has jinja2 and no Starlette."""
         program = (
             "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None\n"

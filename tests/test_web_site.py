@@ -355,7 +355,7 @@ class TestGuard:
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     @pytest.mark.parametrize("path", ["/", "/nodes/web1", "/api/status"])
-    def test_it_is_read_only(self, web, method, path):
+    def test_the_guard_refuses_methods_that_write(self, web, method, path):
         assert 405 == web.get(path, method=method).status_code
 
     @pytest.mark.parametrize("path", ["/", "/nosuch", "/api/status", "/static/app.js", "/nodes/nosuch"])
@@ -471,7 +471,7 @@ class TestData:
         assert set(QUESTIONS) == set(ASKED)
 
     @pytest.mark.parametrize("name", QUESTIONS)
-    def test_it_is_exactly_what_the_command_gives(self, place, monkeypatch, name):
+    def test_data_of_the_site_equals_the_output_of_the_command(self, place, monkeypatch, name):
         """Byte for byte, and it conforms to the schema that the answer names."""
         query, line = ASKED[name]
         web = client(site_of(place, runs_code=True))
@@ -499,7 +499,7 @@ class TestData:
 
         assert ["diff", "--path=--slots", "--", "--store=x", "--"] == words
 
-    def test_what_was_run_since_is_seen(self, place, tmp_path):
+    def test_data_of_the_site_shows_later_runs(self, place, tmp_path):
         copy = tmp_path / "copy"
         shutil.copytree(place, copy)
         web = client(site_of(copy))
@@ -587,7 +587,7 @@ class TestAsked:
             go_on.set()
         assert [None] * 9 == [one.result().error for one in waiting]
 
-    def test_what_is_edited_is_seen(self, place, tmp_path):
+    def test_pages_show_files_as_they_were_edited(self, place, tmp_path):
         copy = tmp_path / "copy"
         shutil.copytree(place, copy)
         web = client(site_of(copy))
@@ -698,7 +698,7 @@ class TestServer:
 
         assert {path: [403, NO_TOKEN] for path in paths} == json.loads(done.stdout)
 
-    def test_who_wants_no_token_is_warned(self, place):
+    def test_option_no_token_prints_a_warning(self, place):
         with served(place, "--no-token") as (server, warning):
             address = server.stdout.readline().strip()
             assert "every user of this machine can read" in warning

@@ -68,7 +68,7 @@ class TestMaps:
 
         assert node.to_dict() == {"a": {"b": {}}}
 
-    def test_it_answers_like_a_map(self, node):
+    def test_a_writer_of_a_map_answers_like_a_map(self, node):
         """Length, keys, items, values, membership, equality; writers for what can be written to."""
         node.default["a"] = {"x": 1, "m": {"y": 2}, "l": [3]}
         writer = node.default["a"]
@@ -108,7 +108,7 @@ class TestMaps:
         assert {} == writer
         assert {"x": 1, "y": 2} == writer.update([("x", 1)], y=2)
 
-    def test_what_is_removed_is_given(self, node):
+    def test_delete_of_a_map_writer_returns_the_removed_value(self, node):
         """`delete` gives None where there was nothing; `del` is an error there."""
         node.default["a"] = {"x": {"y": 1}, "n": None}
 
@@ -119,7 +119,7 @@ class TestMaps:
             del node.default["a"]["n"]
         assert node["a"] == {}
 
-    def test_it_writes_to_its_own_component_only(self, node):
+    def test_a_writer_of_a_map_writes_to_its_own_level_only(self, node):
         """What the merged read shows from elsewhere is not there to be removed."""
         node.role_default["a"] = 1
 
@@ -253,7 +253,7 @@ class TestConflicts:
 
 
 class TestHeldWriters:
-    def test_they_see_and_change_what_stands_there(self, node):
+    def test_a_held_writer_sees_and_changes_the_current_value(self, node):
         """As long as their container, and those above it, are not replaced."""
         held, inner = node.default["a"], node.default["a"]["b"]
         node.default["a"]["b"]["x"] = 1
@@ -428,7 +428,7 @@ class TestLists:
             (lambda w: w.push("0").sort(), ["0", "a", "b"], "self"),
         ],
     )
-    def test_each_method(self, node, work, content, gives):
+    def test_each_method_of_a_list_writer_changes_the_list_alone(self, node, work, content, gives):
         """What the list is afterwards, and what the call gives; the rest of the node stays."""
         node.default["l"] = ["a", "b"]
         node.override["other"] = 1
@@ -465,7 +465,7 @@ class TestLists:
         assert view == [{"k": 1, "m": {}}]
         assert contradictions_in(node) == []
 
-    def test_it_is_a_sequence(self, node):
+    def test_a_writer_of_a_list_is_a_sequence(self, node):
         """Length, membership, iteration, slices, equality."""
         node.default["l"] = [1, {"k": 2}]
         writer = node.default["l"]
@@ -551,7 +551,7 @@ class TestLists:
         assert node["l"] == ["a"]
 
     @pytest.mark.parametrize("component", SINGLE)
-    def test_they_work_in_components_of_one_slot(self, node, component):
+    def test_list_methods_work_in_levels_with_one_slot(self, node, component):
         """Environment, roles and facts have no attribute file below."""
         getattr(node, component)["l"] = ["a"]
         getattr(node, component)["l"].push("b")
@@ -570,7 +570,7 @@ class TestUnless:
         assert node.default_unless("a", 1) == (1 if stored else None)
         assert node["a"] == (1 if stored else standing)
 
-    def test_it_asks_its_own_component_only(self, node):
+    def test_unless_writers_look_at_their_own_level_only(self, node):
         """A value elsewhere does not keep it from speaking."""
         node.role_default["a"] = 1
         node.default_unless["a"] = 2

@@ -46,7 +46,7 @@ def _lines(value: Any) -> list[str]:
     return [text for one in values for text in _texts(one)[:1]]
 
 
-def _who(kind: str, value: Any) -> Iterator[str]:
+def _user_references(kind: str, value: Any) -> Iterator[str]:
     """Yield a reference for each user or group in *value*; numbers are left out."""
     for name in _texts(value):
         if not name.isdigit():
@@ -76,7 +76,7 @@ def _file(title: str, parameters: Parameters) -> Iterator[Candidate]:
         yield f"File[{target}]"
     for kind, who in (("User", "owner"), ("Group", "group")):
         if who in parameters:
-            yield from _who(kind, parameters[who])
+            yield from _user_references(kind, parameters[who])
 
 
 def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
@@ -87,7 +87,7 @@ def _exec(title: str, parameters: Parameters) -> Iterator[Candidate]:
     for text in _lines(parameters.get("onlyif")) + _lines(parameters.get("unless")):
         named += [found.group() for found in _PATH.finditer(text)]
     yield from (f"File[{path}]" for path in named)
-    yield from _who("User", parameters.get("user"))
+    yield from _user_references("User", parameters.get("user"))
 
 
 def _package(title: str, parameters: Parameters) -> Iterator[Candidate]:
@@ -96,16 +96,16 @@ def _package(title: str, parameters: Parameters) -> Iterator[Candidate]:
 
 
 def _user(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    yield from _who("Group", parameters.get("gid"))
-    yield from _who("Group", parameters.get("groups"))
+    yield from _user_references("Group", parameters.get("gid"))
+    yield from _user_references("Group", parameters.get("groups"))
 
 
 def _key(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    yield from _who("User", parameters.get("user"))
+    yield from _user_references("User", parameters.get("user"))
 
 
 def _cron(title: str, parameters: Parameters) -> Iterator[Candidate]:
-    yield from _who("User", parameters.get("user", "root"))
+    yield from _user_references("User", parameters.get("user", "root"))
 
 
 def _mount(title: str, parameters: Parameters) -> Iterator[Candidate]:

@@ -41,7 +41,7 @@ def compiled_catalog(
     types:   types of modules, for their automatic relations. `Catalog.warnings` names types that may relate more
     raises:  DocumentError, where *tree* is no compiled catalog; DuplicateResource
     """
-    return _Compiled(tree, locator, file, types).catalog()
+    return _CatalogReader(tree, locator, file, types).catalog()
 
 
 def without_notices(text: str) -> str:
@@ -72,7 +72,7 @@ def _unwrapped(tree: Any) -> tuple[Any, Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class _OfPuppet:
+class _PuppetSubject:
     """The subject of a compiled resource, which cannot be applied. refreshable: whether its type reacts to a refresh"""
 
     refreshable: bool
@@ -86,13 +86,13 @@ class _Row(NamedTuple):
     data: Mapping[str, Any]
 
 
-class _Compiled:
+class _CatalogReader:
     def __init__(self, tree: Any, locator: Locator | None, file: str | None, types: ModuleTypes | None) -> None:
         self._locator = locator
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
-        self._subjects: dict[str, _OfPuppet] = {}
+        self._subjects: dict[str, _PuppetSubject] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -209,11 +209,11 @@ class _Compiled:
                 setattr(resource, name, tuple(map(self._known, texts)))
         return resource
 
-    def _subject(self, kind: str) -> _OfPuppet:
+    def _subject(self, kind: str) -> _PuppetSubject:
         found = self._subjects.get(kind)
         if found is None:
             can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
-            found = self._subjects[kind] = _OfPuppet(can)
+            found = self._subjects[kind] = _PuppetSubject(can)
         return found
 
     def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:

@@ -15,7 +15,7 @@ from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, DuplicateResource, NoopDoesNotReach, ReferenceNotFound
 from nodeattrs.catalog.graph import ByChain, Graph, in_order
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, RELATIONS, RelationLink, Resource, matches
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError, wrong_argument
 from nodeattrs.puppet.chains import parsed_chain
@@ -83,7 +83,7 @@ class Catalog:
         """The resource with a reference; None where it is not declared."""
         return self._resources.get(ref)
 
-    @taking(collector="query")
+    @checked_args(collector="query")
     def collected(self, collector: Collector) -> list[Ref]:
         """The references that a collector finds, in catalog order, virtual resources included; [] for none."""
         prefix = f"{collector.type}["
@@ -122,7 +122,7 @@ class Catalog:
         self._resources[ref] = resource
         return ref
 
-    @taking(relations=Chain | Link | str)
+    @checked_args(relations=Chain | Link | str)
     def relate(self, relations: Chain | Link | str, origin: Origin | None = None) -> None:
         """Add relationships: a chain or a link made with operators, or the text of a chain in Puppet's language.
 
@@ -194,7 +194,7 @@ class Plan:
     cycles are computed when they are first read.
     """
 
-    @taking(catalog=Catalog)
+    @checked_args(catalog=Catalog)
     def __init__(self, catalog: Catalog, *, documented: bool = False) -> None:
         self.catalog = catalog
         self.documented = documented

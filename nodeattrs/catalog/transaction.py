@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.puppet.references import Ref
 
 
@@ -177,7 +177,7 @@ class _Event(NamedTuple):
     noop: bool
 
 
-@taking(plan=Plan)
+@checked_args(plan=Plan)
 def apply_plan(
     plan: Plan,
     site: Any = None,

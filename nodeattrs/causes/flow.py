@@ -155,7 +155,9 @@ class Flow:
         stores:  True: *start* is a call that stores its arguments, and these are traced instead of its result
         """
         self._codes |= {one.file: one for one in (code, *(frame.code for frame in context))}
-        asked = self._stored(start, path) if stores and isinstance(start, ast.Call) else self._of(start, path)
+        asked = (
+            self._stored(start, path) if stores and isinstance(start, ast.Call) else self._sources_of_node(start, path)
+        )
         try:
             found = list(self._in(code, context, asked))[:_MOST_FOUND]
         except RecursionError:  # expressions nested too deeply to be written by hand
@@ -185,14 +187,14 @@ class Flow:
     def _stored(self, node: ast.Call, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         for keyword in node.keywords:
             if keyword.arg is None or (path and keyword.arg == path[0]):
-                yield from self._of(keyword.value, path if keyword.arg is None else path[1:])
+                yield from self._sources_of_node(keyword.value, path if keyword.arg is None else path[1:])
         for argument in reversed(node.args):
-            found = list(self._of(argument, path))
+            found = list(self._sources_of_node(argument, path))
             yield from found
             if any(one.exact for one in found):
                 return
 
-    def _of(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
+    def _sources_of_node(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         key = (id(node), path, tuple(map(id, (one.call for one in self._context))), self._exact)
         if key in self._been or not self._left[0] or len(path) > _MOST_STEPS:
             return
@@ -205,7 +207,7 @@ class Flow:
 
     def _computed(self, nodes: Iterable[ast.AST]) -> Iterator[SourceExpression]:
         for node in nodes:
-            yield from self._in(self._code, self._context, self._of(node, ()), exact=False)
+            yield from self._in(self._code, self._context, self._sources_of_node(node, ()), exact=False)
 
     def _other(self, node: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """The sources of any other expression, whose value is computed from its parts."""
@@ -224,35 +226,35 @@ class Flow:
 
     def _Dict(self, node: ast.Dict, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
-            yield from self._whole(node, [*node.keys, *node.values])
+            yield from self._literal_sources(node, [*node.keys, *node.values])
             return
         for key, value in reversed(list(zip(node.keys, node.values, strict=True))):
             if key is None:
-                yield from self._of(value, path)
+                yield from self._sources_of_node(value, path)
             elif path[0] is EACH:
-                yield from self._of(key, path[1:])
+                yield from self._sources_of_node(key, path[1:])
             elif may_equal(step_of(key), path[0]):
-                found = list(self._of(value, path[1:]))
+                found = list(self._sources_of_node(value, path[1:]))
                 yield from found
                 if found and step_of(key) == path[0]:
                     return  # the last one counts
 
     def _elements(self, node: ast.List | ast.Tuple | ast.Set, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path:
-            yield from self._whole(node, node.elts)
+            yield from self._literal_sources(node, node.elts)
             return
         starred = any(isinstance(one, ast.Starred) for one in node.elts)
         for index, one in enumerate(node.elts):
             if isinstance(one, ast.Starred):
-                yield from self._of(one.value, (EACH, *path[1:]))
+                yield from self._sources_of_node(one.value, (EACH, *path[1:]))
             elif isinstance(path[0], str):
-                yield from self._of(one, (1, *path[1:]))  # pairs of which a map is made
+                yield from self._sources_of_node(one, (1, *path[1:]))  # pairs of which a map is made
             elif starred or path[0] in (EACH, SOME, index) or index == len(node.elts):
-                yield from self._of(one, path[1:])
+                yield from self._sources_of_node(one, path[1:])
 
     _List = _Tuple = _Set = _elements
 
-    def _whole(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
+    def _literal_sources(self, node: ast.expr, parts: Iterable[ast.AST | None]) -> Iterator[SourceExpression]:
         """A map or list literal as a source; if the value is only computed from it, the sources of its parts."""
         if not self._exact:
             yield from self._computed(one for one in parts if one is not None)
@@ -264,39 +266,39 @@ class Flow:
     def _Starred(
         self, node: ast.Starred | ast.NamedExpr | ast.Await, path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
-        yield from self._of(node.value, path)
+        yield from self._sources_of_node(node.value, path)
 
     _NamedExpr = _Await = _Starred
 
     def _IfExp(self, node: ast.IfExp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        yield from self._of(node.body, path)
-        yield from self._of(node.orelse, path)
+        yield from self._sources_of_node(node.body, path)
+        yield from self._sources_of_node(node.orelse, path)
 
     def _BoolOp(self, node: ast.BoolOp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         for one in node.values:
-            yield from self._of(one, path)
+            yield from self._sources_of_node(one, path)
 
     def _BinOp(self, node: ast.BinOp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path and not isinstance(self._value, (dict, list)):
             yield from self._computed((node.left, node.right))
             return
         for one in (node.right, node.left):
-            yield from self._of(one, with_any_index(path))
+            yield from self._sources_of_node(one, with_any_index(path))
 
     def _ListComp(self, node: ast.ListComp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        yield from self._of(node.elt, path[1:])
+        yield from self._sources_of_node(node.elt, path[1:])
 
     _SetComp = _GeneratorExp = _ListComp
 
     def _DictComp(self, node: ast.DictComp, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
-        yield from self._of(node.key if path[:1] == (EACH,) else node.value, path[1:])
+        yield from self._sources_of_node(node.key if path[:1] == (EACH,) else node.value, path[1:])
 
     def _Subscript(self, node: ast.Subscript, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if isinstance(node.slice, ast.Slice):
-            yield from self._of(node.value, with_any_index(path))
+            yield from self._sources_of_node(node.value, with_any_index(path))
             return
         for steps in product(*map(self._keys, slices_of(node))):
-            yield from self._of(node.value, (*steps, *path))
+            yield from self._sources_of_node(node.value, (*steps, *path))
 
     def _step(self, node: ast.expr) -> Any:
         """The value of a key; SOME if it may have several values."""
@@ -325,9 +327,11 @@ class Flow:
             if path and path.count(SOME) + path.count(EACH) <= _MOST_UNKNOWN:
                 yield self._found("attribute", node, path)
         elif scope is not None:
-            yield from self._meant(self._code, _near(bound, node), self._code.scopes.additions(node.id, scope), path)
+            yield from self._sources_of_name(
+                self._code, _likeliest_first(bound, node), self._code.scopes.additions(node.id, scope), path
+            )
 
-    def _meant(
+    def _sources_of_name(
         self, code: ParsedCode, bound: Iterable[Binding], added: Iterable[Addition], path: tuple[Any, ...]
     ) -> Iterator[SourceExpression]:
         """The sources of a name: of the values that it was bound to, and of those put into these values later."""
@@ -339,7 +343,7 @@ class Flow:
 
     def _added(self, into: tuple[object, ...], value: Binding, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if not path and not self._exact:
-            yield from self._of(value.value, value.steps)
+            yield from self._sources_of_node(value.value, value.steps)
         if len(path) < len(into) or not all(map(may_equal, into, path)) or (not path and self._exact):
             return
         rest = path[len(into) :]
@@ -354,7 +358,7 @@ class Flow:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as definition:
                 yield from self._defined(definition, path)
             case ast.expr() as value:
-                yield from self._of(value, path_into(binding.steps, path))
+                yield from self._sources_of_node(value, path_into(binding.steps, path))
 
     def _defined(self, definition: ast.AST, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """A function or class as a source; for a property, the sources of its result."""
@@ -374,7 +378,7 @@ class Flow:
     def _global(self, code: ParsedCode, name: str, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """The sources of a global name of another source."""
         scope = code.scopes.of(code.text.tree)
-        meant = self._meant(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
+        meant = self._sources_of_name(code, scope.names.get(name, ()), code.scopes.additions(name, scope), path)
         yield from self._in(code, (), meant)
 
     def _module_at(self, name: str) -> ParsedCode | None:
@@ -385,10 +389,10 @@ class Flow:
 
     def _Attribute(self, node: ast.Attribute, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         if isinstance(node.value, ast.Name) and node.value.id == "node" and node.attr in _LEVELS:
-            yield from self._of(node.value, path)
+            yield from self._sources_of_node(node.value, path)
             return
         if node.attr in ("value", "name") and not self._code.scopes.attributes.get(node.attr):
-            yield from self._of(node.value, path)  # of an enumeration
+            yield from self._sources_of_node(node.value, path)  # of an enumeration
         module = self._module(node.value)
         if module is not None:
             yield from self._global(module, node.attr, path)
@@ -397,7 +401,7 @@ class Flow:
             bound = code.scopes.attributes.get(node.attr, ())
             its = [one for one in bound if definition is None or self._is_in(code, one.value, definition)]
             added = code.scopes.additions(f".{node.attr}", None)
-            yield from self._in(code, self._context, self._meant(code, its, added, path))
+            yield from self._in(code, self._context, self._sources_of_name(code, its, added, path))
             yield from self._built(code, definition, node.attr, path)
 
     def _module(self, node: ast.expr) -> ParsedCode | None:
@@ -485,7 +489,7 @@ class Flow:
             for call in calls:
                 at = places.get(name_of(call.func), len(call.args))
                 for one in [*(one.value for one in call.keywords if one.arg == name), *call.args[at : at + 1]]:
-                    yield from self._in(site, self._context, self._of(one, path))
+                    yield from self._in(site, self._context, self._sources_of_node(one, path))
 
     # Calls
 
@@ -523,14 +527,14 @@ class Flow:
         if name in ("items", "enumerate", "zip", "values", "keys", "fromkeys", "map"):
             yield from self._pairs(node, name, on, path)
         elif on is not None and name in ("get", "pop", "setdefault", "getattr") and args:
-            yield from self._of(on, (self._step(args[0]), *path))
+            yield from self._sources_of_node(on, (self._step(args[0]), *path))
             for one in args[1:]:
-                yield from self._of(one, path)
+                yield from self._sources_of_node(one, path)
         elif on is not None and name in _STEPPERS:
-            yield from self._of(on, (*map(self._step, args), *path))
+            yield from self._sources_of_node(on, (*map(self._step, args), *path))
         elif name in _SHUFFLED:
             for one in args:
-                yield from self._of(
+                yield from self._sources_of_node(
                     one, with_any_index(path) or (EACH,) if name in ("max", "min") else with_any_index(path)
                 )
         elif name in _SAME or name in ("ChainMap", "SimpleNamespace", "namedtuple", "replace"):
@@ -549,12 +553,12 @@ class Flow:
         """The sources of a call that returns its arguments: a copy, a map made of keywords, or a lazy value."""
         for keyword in node.keywords:
             if path and keyword.arg in (None, path[0]):
-                yield from self._of(keyword.value, path[1:] if keyword.arg else path)
+                yield from self._sources_of_node(keyword.value, path[1:] if keyword.arg else path)
         path = (EACH, *path) if name == "next" else path
         for code, function in self._definitions(node.args[0]) if name == "lazy" and node.args else ():
             yield from self._result(code, function, None, path)
         for one in node.args or ([on] if on is not None else ()):
-            yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
+            yield from self._sources_of_node(one.body if isinstance(one, ast.Lambda) else one, path)
 
     def _pairs(
         self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]
@@ -563,23 +567,23 @@ class Flow:
         args, which, rest = node.args, path[1:2], path[2:]
         if name == "fromkeys":
             for one in args[1:]:
-                yield from self._of(one, path[1:])
+                yield from self._sources_of_node(one, path[1:])
         elif name == "map":
             for code, function in self._definitions(args[0]) if args else ():
                 yield from self._result(
                     code, function, ast.Call(args[0], [_element_of(one) for one in args[1:]], []), path[1:]
                 )
         elif name == "zip" and which and args and isinstance(args[0], ast.Starred):
-            yield from self._of(args[0].value, (SOME, EACH, *rest))
+            yield from self._sources_of_node(args[0].value, (SOME, EACH, *rest))
         elif name == "zip" and which and isinstance(which[0], int) and which[0] < len(args):
-            yield from self._of(args[which[0]], (EACH, *rest))
+            yield from self._sources_of_node(args[which[0]], (EACH, *rest))
         elif name == "enumerate" and which == (1,) and args:
-            yield from self._of(args[0], (EACH, *rest))
+            yield from self._sources_of_node(args[0], (EACH, *rest))
         elif on is not None and name == "values":
-            yield from self._of(on, (SOME, *path[1:]))
+            yield from self._sources_of_node(on, (SOME, *path[1:]))
         elif on is not None and name in ("items", "keys"):
             is_value = which == (1,)
-            yield from self._of(on, (SOME, *rest) if name == "items" and is_value else (EACH,))
+            yield from self._sources_of_node(on, (SOME, *rest) if name == "items" and is_value else (EACH,))
 
     def _result(
         self, code: ParsedCode, function: ast.AST, call: ast.Call | None, path: tuple[Any, ...]
@@ -591,7 +595,7 @@ class Flow:
         given = [function.body] if isinstance(function, ast.Lambda) else code.scopes.results.get(function, ())
         rest = path[1:] if function in code.scopes.generators else path
         for one in given:
-            yield from self._in(code, (frame, *self._context), self._of(one, rest))
+            yield from self._in(code, (frame, *self._context), self._sources_of_node(one, rest))
 
     def _parameter(self, argument: ast.arg, path: tuple[Any, ...]) -> Iterator[SourceExpression]:
         """The sources of a parameter: the argument of the call that led here; without it, of any known call."""
@@ -600,15 +604,15 @@ class Flow:
         for depth, frame in enumerate(self._context):
             if frame.function is function and not passed:
                 if frame.call is not None:
-                    yield from self._given(frame, argument, path, self._context[depth + 1 :])
+                    yield from self._sources_of_argument(frame, argument, path, self._context[depth + 1 :])
                 break
         else:
             for code in list(self._codes.values()):
                 for call in self._calls_of(code, function):
-                    yield from self._given(Frame(function, code, call), argument, path, ())
+                    yield from self._sources_of_argument(Frame(function, code, call), argument, path, ())
         for call in passed:
             for one in call.args:
-                yield from self._of(one, (EACH, *path))
+                yield from self._sources_of_node(one, (EACH, *path))
         if self._functions:
             names = {getattr(function, "name", ""), getattr(self._code.scopes.of(function).node, "name", "")}
             for name in names:
@@ -625,7 +629,7 @@ class Flow:
         for one in names:
             yield from code.scopes.calls.get(one, ())
 
-    def _given(
+    def _sources_of_argument(
         self, frame: Frame, argument: ast.arg, path: tuple[Any, ...], context: Context
     ) -> Iterator[SourceExpression]:
         function, call = frame.function, frame.call
@@ -638,7 +642,7 @@ class Flow:
         yield from found
         default = _default(its, argument)
         if not found and default is not None:
-            yield from self._of(default, path)
+            yield from self._sources_of_node(default, path)
 
     def _is_method(self, frame: Frame) -> bool:
         scopes = self._code.scopes
@@ -654,22 +658,24 @@ class Flow:
             first = len(its.posonlyargs) + len(its.args)
             for index, one in enumerate(call.args[first:]):
                 if may_equal(path[0], index):
-                    yield from self._of(one, path[1:])
+                    yield from self._sources_of_node(one, path[1:])
             return
         for keyword in call.keywords:
             if keyword.arg is None:
-                yield from self._of(keyword.value, path if argument is its.kwarg else (argument.arg, *path))
+                yield from self._sources_of_node(
+                    keyword.value, path if argument is its.kwarg else (argument.arg, *path)
+                )
             elif argument is its.kwarg and path[:1] == (EACH,):
-                yield from self._of(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
+                yield from self._sources_of_node(ast.copy_location(ast.Constant(keyword.arg), keyword), path[1:])
             elif argument is its.kwarg and path and may_equal(path[0], keyword.arg):
-                yield from self._of(keyword.value, path[1:])
+                yield from self._sources_of_node(keyword.value, path[1:])
             elif keyword.arg == argument.arg:
-                yield from self._of(keyword.value, path)
+                yield from self._sources_of_node(keyword.value, path)
         for index, one in enumerate(call.args):
             if isinstance(one, ast.Starred) and at is not None and index <= at:
-                yield from self._of(one.value, (SOME if index else at, *path))
+                yield from self._sources_of_node(one.value, (SOME if index else at, *path))
             elif index == at:
-                yield from self._of(one, path)
+                yield from self._sources_of_node(one, path)
         yield from self._partial(call, its, argument, at, path)
 
     def _partial(
@@ -691,7 +697,7 @@ def _reads(name: str, bound: Iterable[Binding]) -> bool:
     return name in _LEVELS and (any(words) or not bound)
 
 
-def _near(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
+def _likeliest_first(bindings: Iterable[Binding], node: ast.expr) -> list[Binding]:
     """The bindings, the most likely first: those before the name from the last to the first, then all others."""
     before = [one for one in bindings if getattr(one.value, "lineno", 0) <= node.lineno]
     return [*reversed(before), *(one for one in bindings if one not in before)]

@@ -121,7 +121,7 @@ def _key(one: ast.Subscript) -> str:
     raise ValueError
 
 
-class _Waiting(ast.NodeTransformer):
+class _LogTransformer(ast.NodeTransformer):
     def visit_Expr(self, one: ast.Expr) -> ast.Expr:
         call = one.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "log" and call.args:
@@ -142,7 +142,7 @@ def with_waiting_messages(text: str) -> ast.Module | None:
     if _parsed(text) is None or "log(" not in text or "len" in _bound(text):
         return None
     tree = ast.parse(text)
-    _Waiting().visit(tree)
+    _LogTransformer().visit(tree)
     return ast.fix_missing_locations(tree)
 
 

@@ -107,7 +107,7 @@ class _Reader:
         self._scopes = scopes
         self._been: set[int] = set()
 
-    def _meant(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
+    def _values_bound_to(self, node: ast.Name) -> list[tuple[ast.AST, bool]]:
         """(value, is whole) for each binding of a name. A loop variable is an element of its value: not whole."""
         scope = self._scopes.of(node).scope_of_name(node.id)
         bound = scope.names[node.id] if scope is not None else ()
@@ -135,7 +135,7 @@ class _Reader:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "parameters":
             targets = [str(one.value) for one in node.args if isinstance(one, ast.Constant)]
             self.found += [f"parameters({target}::{one.arg})" for target in targets for one in node.keywords if one.arg]
-        meanings = [meaning for meaning, _ in self._meant(node)] if isinstance(node, ast.Name) else []
+        meanings = [meaning for meaning, _ in self._values_bound_to(node)] if isinstance(node, ast.Name) else []
         return [*meanings, *ast.iter_child_nodes(node)]
 
     def _steps(self, node: ast.AST, depth: int) -> tuple[Path | None, bool]:
@@ -148,7 +148,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             if node.id == "node":
                 return (), True
-            meaning, *others = self._meant(node) or [(node, False)]
+            meaning, *others = self._values_bound_to(node) or [(node, False)]
             return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
         if isinstance(node, ast.Subscript):
             return self._further(node.value, slices_of(node), depth)

@@ -33,7 +33,7 @@ _ONE_BY_ONE = ("impact", "catalog")
 """Commands that take long, or run a repository's code: one of each at a time, so that there is room for others."""
 
 
-class _Refusing(program.Parser):
+class _StrictParser(program.Parser):
     """A parser that raises BadArgument for words that it does not understand, and for `--help`. It prints nothing."""
 
     def print_help(self, file: Any = None) -> None:
@@ -43,7 +43,7 @@ class _Refusing(program.Parser):
         raise BadArgument(message.partition("\n")[0])
 
 
-class _Collecting(Terminal):
+class _CollectingTerminal(Terminal):
     """A terminal that writes nothing: it keeps the report, its data, and the warnings as texts."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class CommandRunner:
 
         An error is returned as data in `error`, with exit code 1. A command that prints no report has the data None.
         """
-        terminal = _Collecting()
+        terminal = _CollectingTerminal()
         command = words[0] if words else ""  # which is no command, and refused as such
         with self._turns.get(command, nullcontext()), self._room:
             try:
@@ -107,7 +107,7 @@ class CommandRunner:
                 return CommandAnswer(terminal.data, data, terminal.warnings, FAILED)
         return CommandAnswer(terminal.data, None, terminal.warnings, code, terminal.reported)
 
-    def _perform(self, command: str, words: tuple[str, ...], terminal: _Collecting) -> int:
+    def _perform(self, command: str, words: tuple[str, ...], terminal: _CollectingTerminal) -> int:
         from nodeattrs.project.settings import Settings
 
         if any("\0" in word for word in words):  # no command line has one, so no command expects it
@@ -130,5 +130,5 @@ class CommandRunner:
         if command not in self._parsers:
             if program.command_module(command) is None:
                 raise BadArgument(f"there is no command {command!r}", hint="nodeattrs --help lists them")
-            self._parsers[command] = program.parser(command, kind=_Refusing)
+            self._parsers[command] = program.parser(command, kind=_StrictParser)
         return self._parsers[command]

@@ -68,7 +68,7 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     places = {name: [place for text in texts for place in _places(text)] for name, texts in given.items()}
     repositories = [root_of(place) for name in opening for place in places[name] if os.path.lexists(place)]
     if not repositories or not any(given[name] for name in opening if name not in _BESIDE):
-        repositories.append(root_of(_here(dialect)))
+        repositories.append(root_of(_default_folder(dialect)))
     elif dialect is not None and any(map(os.path.lexists, dialect.project)):
         repositories.append(root_of(os.curdir))
     if all(map(is_trusted, repositories)):
@@ -99,7 +99,7 @@ def root_of(place: str) -> str:
     return str(work_tree_of(Path(folder)) or nearest(SETTINGS_FILE, folder) or folder)
 
 
-def _here(dialect: Dialect | None) -> str:
+def _default_folder(dialect: Dialect | None) -> str:
     """The current folder, or the nearest one above that has the settings, or the file that the dialect looks for."""
     files = (SETTINGS_FILE, dialect.found_upwards if dialect is not None else "")
     return next(filter(None, (nearest(file) for file in files if file)), os.curdir)

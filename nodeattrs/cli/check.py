@@ -80,13 +80,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _ways_on(folder: str) -> Iterator[str]:
     """Yield sentences that say what to do where the folder has no files to check."""
-    from nodeattrs.dialects import every
+    from nodeattrs.dialects import all_dialects
     from nodeattrs.dialects.folders import repositories_below
 
     below = [os.path.normpath(os.path.join(folder, one)) for one in repositories_below(pathlib.Path(folder))]
     if below:
         yield f"repositories lie in {first_of(below, _NAMED)}: name one"
-    for dialect in every().values():
+    for dialect in all_dialects().values():
         yield from dialect.ways_on(pathlib.Path(folder))
 
 
@@ -110,7 +110,7 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
     report their faults. Code of the folder runs where `core.code.may_run` says so.
     count: called with the name of each checked file, for a progress bar
     """
-    from nodeattrs.dialects import every, foreign
+    from nodeattrs.dialects import all_dialects, foreign
     from nodeattrs.reports.findings import finding_of
 
     try:
@@ -119,7 +119,7 @@ def check_folder(settings: RepositorySettings, count: Callable[[str], object] = 
         is_readable = False
     found = [finding_of(one, "warning") for one in foreign().faults]
     looked: list[CheckedFiles] = []
-    for dialect in (one for one in every().values() if is_readable or one.checks_settings):
+    for dialect in (one for one in all_dialects().values() if is_readable or one.checks_settings):
         try:
             for one in dialect.check(settings.root, count):
                 looked.append(one)

@@ -169,7 +169,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         run = OF_DIALECT[verb].run if verb else command.run
         assert callable(run), "a verb of the table is a function"
         output = run(_question(options, command, terminal, lambda name, done, of: count(name), verb))
-    terminal.warn(_fewer(output.warnings) if "asking" in command.shared else output.warnings)
+    terminal.warn(_three_of_each_code(output.warnings) if "asking" in command.shared else output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
     terminal.note_unread(output.unread or ())
@@ -187,7 +187,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     return output.code
 
 
-def _fewer(warnings: Iterable[object]) -> Iterator[Finding]:
+def _three_of_each_code(warnings: Iterable[object]) -> Iterator[Finding]:
     """The first three warnings of each code, and a sentence with the number of the others; all without a code.
 
     Warnings that differ only in their places are joined before they are counted.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import NotFound
 
 PROGRAM = "nodeattrs"
@@ -106,18 +106,18 @@ def page(parser: argparse.ArgumentParser, words: Sequence[str], version: str) ->
     found = next((one for one in known if one.words == tuple(words)), None)
     if found is None:
         names = [" ".join(one.words) for one in known if one.words]
-        raise NotFound(f"there is no command {' '.join(words)}", hint=meant(" ".join(words), names))
-    return man(found, version, _near(found, known))
+        raise NotFound(f"there is no command {' '.join(words)}", hint=hint_for(" ".join(words), names))
+    return man(found, version, _see_also(found, known))
 
 
 def pages_of(parser: argparse.ArgumentParser, version: str) -> Iterator[tuple[str, str]]:
     """Yield (name, text) of the page for `man` of the program, and of each command and action."""
     known = list(entries(parser))
     for one in known:
-        yield one.page_name, man(one, version, _near(one, known))
+        yield one.page_name, man(one, version, _see_also(one, known))
 
 
-def _near(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
+def _see_also(entry: HelpPage, known: Iterable[HelpPage]) -> list[str]:
     """The names of the pages to see also: of the commands above it, and of its own actions."""
     above = [entry.words[:depth] for depth in range(len(entry.words))]
     return [

@@ -16,7 +16,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
 from nodeattrs.contract.arguments import ALLOWED_PATHS, STORE
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import missing_extra
 from nodeattrs.reports.screen import Screen, first_of
 from nodeattrs.reports.values import on_one_line
@@ -89,7 +89,7 @@ def _argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> s
     known = f"its arguments are {', '.join(parameters)}"
     for name in arguments:
         if name not in parameters:
-            hint = meant(name, parameters)
+            hint = hint_for(name, parameters)
             return f"{tool.__name__} has no argument {name}{f'; {hint}' if hint else ''}\n{known}"
     for name, one in parameters.items():
         if one.default is one.empty and name not in arguments:
@@ -115,11 +115,11 @@ def _lists(options: argparse.Namespace, ask: CommandRunner) -> Tools:
 
         kind: subjects are the nodes, hosts and sets of every dialect; also nodes, roles, environments, cookbooks
         """
-        return await _asked(ask, format, "list", _repo(options), kind)
+        return await _tool_result(ask, format, "list", _repo(options), kind)
 
     async def matrix(key: str, dialect: str | None = None, format: Form = "text") -> Any:
         """The values of a key on all nodes, hosts and sets, with the line that sets each; equal values together."""
-        came = await _came(ask, "why", [*_folder(options), *_given("--dialect", dialect)], key)
+        came = await _command_answer(ask, "why", [*_folder(options), *_given("--dialect", dialect)], key)
         groups = _groups(came.data["answers"])
         data = {"groups": groups, **{name: came.data[name] for name in ("not_known", "certain", "unread")}}
         return _result(format, [*map(_group_line, groups)], data, came)
@@ -135,7 +135,7 @@ def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         dialect: only this one, as the tool list names it
         """
         words = [*_folder(options), *_given("--dialect", dialect), *(f"--on={one}" for one in on)]
-        return await _asked(ask, format, "why", words, key)
+        return await _tool_result(ask, format, "why", words, key)
 
     async def where(file: str, dialect: str | None = None, format: Form = "text") -> Any:
         """What a line of the repository sets, on which subjects it wins, and what overrides it.
@@ -143,7 +143,7 @@ def _verbs(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         file: FILE or FILE:LINE, as seen from the repository
         dialect: only this one
         """
-        return await _asked(ask, format, "where", [*_folder(options), *_given("--dialect", dialect)], file)
+        return await _tool_result(ask, format, "where", [*_folder(options), *_given("--dialect", dialect)], file)
 
     return why, where
 
@@ -156,14 +156,16 @@ def _findings(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         ignore_path: paths to pass over: apache2.**
         """
         words = [*_repo(options), *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
-        return await _asked(ask, format, "impact", [*words, *(f"--ignore-path={one}" for one in ignore_path)], range)
+        return await _tool_result(
+            ask, format, "impact", [*words, *(f"--ignore-path={one}" for one in ignore_path)], range
+        )
 
     async def check(ignore: Sequence[str] = (), format: Form = "text") -> Any:
         """What is wrong, or probably not meant, in the repository, each with file and line.
 
         ignore: codes or names of findings to pass over
         """
-        return await _asked(ask, format, "check", [*_repo(options), *(f"--ignore={one}" for one in ignore)])
+        return await _tool_result(ask, format, "check", [*_repo(options), *(f"--ignore={one}" for one in ignore)])
 
     return impact, check
 
@@ -178,7 +180,7 @@ def _of_store(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         path: keys joined by dots, such as apache2.listen_ports.0
         at: the number of a revision, or a time; the latest unless given
         """
-        return await _asked(ask, format, "explain", [*store, *_given("--at", at)], node, path)
+        return await _tool_result(ask, format, "explain", [*store, *_given("--at", at)], node, path)
 
     async def search(query: str, attribute: Sequence[str] = (), limit: int = 100, format: Form = "text") -> Any:
         """The saved nodes that have something: role:web AND chef_environment:production, or app.workers>=8.
@@ -186,7 +188,7 @@ def _of_store(options: argparse.Namespace, ask: CommandRunner) -> Tools:
         attribute: paths whose values are given, too
         """
         named = [f"--attribute={one}" for one in attribute]
-        return await _asked(ask, format, "search", [*store, *named, f"--limit={limit}"], query)
+        return await _tool_result(ask, format, "search", [*store, *named, f"--limit={limit}"], query)
 
     return explain, search
 
@@ -198,7 +200,7 @@ def _diff(options: argparse.Namespace, ask: CommandRunner) -> Callable[..., Awai
         before, after: web1, or with a store web1@3; without after a saved node is compared with its last revision
         """
         words = [*_given("--store", options.store), *_given("--path", path)]
-        return await _asked(ask, format, "diff", words, before, *([] if after is None else [after]))
+        return await _tool_result(ask, format, "diff", words, before, *([] if after is None else [after]))
 
     return diff
 
@@ -241,14 +243,14 @@ def _group_line(group: Mapping[str, Any]) -> str:
     return f"{value}{doubt}  {group['set_by'] or '(no line)'}  {group['dialect']}: {names}"
 
 
-async def _asked(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:
+async def _tool_result(ask: CommandRunner, form: Form, command: str, options: Sequence[str], *words: str) -> Any:
     """The answer of a command as the result of a tool. raises: ToolError, for a command without data"""
-    came = await _came(ask, command, options, *words)
+    came = await _command_answer(ask, command, options, *words)
     lines = () if came.report is None else came.report.lines(Screen(_WIDTH))
     return _result(form, lines, came.data, came)
 
 
-async def _came(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
+async def _command_answer(ask: CommandRunner, command: str, options: Sequence[str], *words: str) -> CommandAnswer:
     """Run a command in a thread; returns its answer, which has data. raises: ToolError, for a command without data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError

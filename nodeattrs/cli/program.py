@@ -17,7 +17,7 @@ from nodeattrs.cli.interrupts import raise_while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, add_arguments_of, limits_of, may_run_code, settings_limits
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _PACKAGE = __name__.partition(".")[0]
 
 
-class _Listed(NamedTuple):
+class _CommandModule(NamedTuple):
     """The module of a command, and its line in the help. The help is printed without importing the module."""
 
     module: str
@@ -34,19 +34,19 @@ class _Listed(NamedTuple):
 
 
 _COMMAND_MODULES = {
-    "list": _Listed("list_command", "list subjects, nodes, roles, cookbooks and more by name"),
-    "report": _Listed("report", "write nodes as one HTML file, with the line of each value"),
-    "web": _Listed("web", "serve pages in a browser, for this machine"),
-    "impact": _Listed("impact", "name the nodes and values that a change changes"),
-    "what-if": _Listed("what_if", "name the effects of a change that is not made yet"),
-    "check": _Listed("check", "find mistakes in a repository"),
-    "lsp": _Listed("lsp", "language server for editors"),
-    "mcp": _Listed("mcp", "MCP server for AI agents"),
-    "codes": _Listed("codes", "explain an error code such as NA1203"),
-    "config": _Listed("config_command", "print each setting and the place that set it"),
-    "trust": _Listed("trust", "allow a repository all of its settings"),
-    "schema": _Listed("schema", "print the JSON Schema of an output or of settings"),
-    "completion": _Listed("completion", "print or install shell completion"),
+    "list": _CommandModule("list_command", "list subjects, nodes, roles, cookbooks and more by name"),
+    "report": _CommandModule("report", "write nodes as one HTML file, with the line of each value"),
+    "web": _CommandModule("web", "serve pages in a browser, for this machine"),
+    "impact": _CommandModule("impact", "name the nodes and values that a change changes"),
+    "what-if": _CommandModule("what_if", "name the effects of a change that is not made yet"),
+    "check": _CommandModule("check", "find mistakes in a repository"),
+    "lsp": _CommandModule("lsp", "language server for editors"),
+    "mcp": _CommandModule("mcp", "MCP server for AI agents"),
+    "codes": _CommandModule("codes", "explain an error code such as NA1203"),
+    "config": _CommandModule("config_command", "print each setting and the place that set it"),
+    "trust": _CommandModule("trust", "allow a repository all of its settings"),
+    "schema": _CommandModule("schema", "print the JSON Schema of an output or of settings"),
+    "completion": _CommandModule("completion", "print or install shell completion"),
 }
 """The commands that have a module in this package. A call imports the one that it needs."""
 
@@ -114,7 +114,7 @@ class Parser(argparse.ArgumentParser):
         found, left = super().parse_known_args(args, namespace)
         if left and not self._add_to_list(found, left):
             option = next((word for word in left if word.startswith("-")), "").partition("=")[0]
-            hint = _meant(option, self._option_string_actions) if option else ""
+            hint = _hint_line(option, self._option_string_actions) if option else ""
             self.error(f"not understood: {' '.join(left)}{hint}")
         return found, []
 
@@ -132,16 +132,18 @@ class Parser(argparse.ArgumentParser):
         if choices is not None and value not in choices:
             name = "/".join(action.option_strings) or str(action.metavar or action.dest).lower()
             known = f"\n  known are {', '.join(map(str, choices))}"
-            raise argparse.ArgumentError(None, f"there is no {name} {value!r}{_meant(str(value), choices) or known}")
+            raise argparse.ArgumentError(
+                None, f"there is no {name} {value!r}{_hint_line(str(value), choices) or known}"
+            )
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         # argparse's own would swallow a full disk.
         (file or sys.stderr).write(message)
 
 
-def _meant(word: str, known: Iterable[Any]) -> str:
+def _hint_line(word: str, known: Iterable[Any]) -> str:
     """The hint for an unknown word, on a line of its own; "" where nothing is near."""
-    hint = meant(word, map(str, known))
+    hint = hint_for(word, map(str, known))
     return f"\n  {hint}" if hint else ""
 
 
@@ -244,7 +246,7 @@ def command_module(name: str) -> Any:
 _VERSION_LINE = f"{_PACKAGE} {VERSION}"
 
 
-def _about(word: str, words: Sequence[str]) -> str:
+def _version_or_manual(word: str, words: Sequence[str]) -> str:
     """The text that `--version` or `--man` prints. raises: NotFound, for the page of an unknown command"""
     if word == "--man":
         from nodeattrs.cli.manual import page
@@ -278,7 +280,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
         if words[:1] in (["--version"], ["--man"]):  # opens no command, or all of them
-            terminal.text(_about(words[0], words[1:]))
+            terminal.text(_version_or_manual(words[0], words[1:]))
             terminal.finish()
             return DONE
         try:

@@ -7,7 +7,7 @@ import json
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.argument import Argument
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import NotFound
 
 DESCRIPTION = """\
@@ -36,7 +36,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text("".join(f"{name}\n" for name in names))
         return 0
     if options.name not in names:
-        hint = meant(options.name, names) or f"there are {', '.join(names)}"
+        hint = hint_for(options.name, names) or f"there are {', '.join(names)}"
         raise NotFound(f"there is no schema {options.name}", hint=hint)
     terminal.text(json.dumps(schemas.schema(options.name), indent=1) + "\n")
     return 0

@@ -57,7 +57,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     def sides(private: Path) -> tuple[Side, Side, Request]:
         from nodeattrs.contract.written_sides import commit_side
-        from nodeattrs.dialects import every
+        from nodeattrs.dialects import all_dialects
         from nodeattrs.verbs.what_if import side_after
 
         request = request_of(options, os.path.realpath(options.repo))
@@ -68,7 +68,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
             git = Git(Path(options.repo))
             before = commit_side(git, git.commit(options.revision), options.revision, private / "before")
-        levels = [name for one in every().values() for name in one.open(before, request).levels()]
+        levels = [name for one in all_dialects().values() for name in one.open(before, request).levels()]
         after, request = side_after(before, request, options.without, values, levels, private / "after")
         return before, after, request
 

@@ -60,7 +60,7 @@ class Caller:
         return Screen()
 
 
-class Through(Protocol):
+class PassOutcomes(Protocol):
     """The type of a function that passes the outcomes of many nodes to another function, one by one.
 
     Its arguments are the number of nodes, a function that yields the outcomes, and the function that takes each. It
@@ -97,7 +97,7 @@ def one_by_one(
     *,
     jobs: int | None = 1,
 ) -> int:
-    """A `Through` without a progress bar: pass all outcomes to *take*, and return their number.
+    """A `PassOutcomes` without a progress bar: pass all outcomes to *take*, and return their number.
 
     *count* and *jobs* are not used. Ctrl-C raises KeyboardInterrupt.
     """

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.contract.argument import Argument as Argument
-from nodeattrs.contract.caller import Caller, Through, one_by_one
+from nodeattrs.contract.caller import Caller, PassOutcomes, one_by_one
 from nodeattrs.core.unread import Unread
 from nodeattrs.reports import Report, Screen
 
@@ -34,7 +34,7 @@ class Question(NamedTuple):
     dialects:  the names of the dialects to ask; (): all
     progress:  called with the name of a finished subject, the number of finished subjects, and the number of all
     caller:    shows warnings, and what must be shown before the function returns its output
-    through:   a function that takes the outcomes of many nodes one by one (`caller.Through`)
+    through:   a function that takes the outcomes of many nodes one by one (`caller.PassOutcomes`)
     settings:  the settings of the folder that the arguments name. Reading it raises NotFound if the folder does not
                exist
     """
@@ -45,7 +45,7 @@ class Question(NamedTuple):
     dialects: Sequence[str] = ()
     progress: Callable[[str, int, int], None] = lambda name, done, of: None
     caller: Caller = Caller()
-    through: Through = one_by_one
+    through: PassOutcomes = one_by_one
 
     @property
     def settings(self) -> Settings:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from nodeattrs.contract.peers import HieraParameters, Injection, Lookup, lookup_of
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.node import Node
@@ -30,7 +30,7 @@ class Folder:
     also_sensitive: further sensitive paths, beside the paths in the settings. Set it before `config` is first read
     """
 
-    @taking(root=A_PATH)
+    @checked_args(root=A_PATH)
     def __init__(self, root: str | os.PathLike[str], *, settings: RepositorySettings | None = None) -> None:
         self.settings = settings or RepositorySettings(root)
         self.root = self.settings.root

@@ -23,7 +23,7 @@ _OPENS = {"open": False, "os.listdir": True, "os.scandir": True, "glob.glob": Fa
 _STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.fork", "ctypes.dlopen")
 
 
-class _Current:
+class _CurrentWatch:
     """The watch of this process; None while nothing is watched."""
 
     watch: _Watch | None = None
@@ -59,7 +59,7 @@ class _Watch:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    watch = _Current.watch
+    watch = _CurrentWatch.watch
     if watch is None:
         return
     if event in _OPENS:
@@ -73,8 +73,8 @@ def note_read(*paths: str) -> None:
 
     paths: of files; "*" with an ending for all files below the side that have it; EVERYTHING for any file or store
     """
-    if _Current.watch is not None:
-        _Current.watch.raw.update((path, False) for path in paths)
+    if _CurrentWatch.watch is not None:
+        _CurrentWatch.watch.raw.update((path, False) for path in paths)
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def unnoted() -> Iterator[None]:
 
     It is for files that are read once for many answers: else the first of these answers would depend on all of them.
     """
-    watch, raw = _Current.watch, {*_Current.watch.raw} if _Current.watch is not None else set()
+    watch, raw = _CurrentWatch.watch, {*_CurrentWatch.watch.raw} if _CurrentWatch.watch is not None else set()
     try:
         yield
     finally:
@@ -100,17 +100,17 @@ def watched(side: Side) -> Iterator[Callable[[], frozenset[str]]]:
     Only one block is active at a time: a second caller waits until the first block has ended. The audit hook stays in
     the process, and does nothing between two blocks.
     """
-    with _Current.lock:
-        if not _Current.hooked:
+    with _CurrentWatch.lock:
+        if not _CurrentWatch.hooked:
             sys.addaudithook(_hook)
-            _Current.hooked = True
+            _CurrentWatch.hooked = True
         watch, real = _Watch(side), (os.stat, os.lstat)
         os.stat, os.lstat = (_noting(one, watch) for one in real)
-        _Current.watch = watch
+        _CurrentWatch.watch = watch
         try:
             yield watch.keys
         finally:
-            _Current.watch = None
+            _CurrentWatch.watch = None
             os.stat, os.lstat = real
 
 

@@ -26,7 +26,7 @@ NAMED: Any = Mapping | Callable
 class ListLike(ABC):  # noqa: B024 (only for `isinstance`)
     """The type of anything that can be iterated, except text, bytes and maps: a list, a tuple, a set, a generator.
 
-    Only for `isinstance` and `taking`; nothing inherits from it.
+    Only for `isinstance` and `checked_args`; nothing inherits from it.
     """
 
     @classmethod
@@ -46,7 +46,7 @@ _WORDS = {
 }
 
 
-def taking(**kinds: Any) -> Callable[[_Call], _Call]:
+def checked_args(**kinds: Any) -> Callable[[_Call], _Call]:
     """A decorator for a function or a class: its calls raise BadArgument for an argument of another kind.
 
     A decorated class is changed: its `__init__` then checks. For a function the decorator returns a wrapper.
@@ -57,7 +57,7 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
     cost:   half a microsecond for each argument that is named here
     raises: BadArgument, at the call; the message shows the signature
 
-    >>> @taking(text=str)
+    >>> @checked_args(text=str)
     ... def shout(text, times=1): return text.upper() * times
     >>> shout(3)
     Traceback (most recent call last):

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
 
@@ -78,7 +78,7 @@ def in_force() -> Limits:
 
 
 @contextmanager
-@taking(limits=Limits | None)
+@checked_args(limits=Limits | None)
 def limited(limits: Limits | None = None, **others: Any) -> Iterator[Limits]:
     """A context manager: within the block, other limits are in force in this thread or task. `as` gives them.
 

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.errors import UnknownLayer
 
 NOT_RUN = "is code, which was not run"
@@ -23,7 +23,7 @@ def may_run() -> bool:
     return not _HELD.get()
 
 
-@taking(what=str)
+@checked_args(what=str)
 def require_may_run(what: str) -> None:
     """Raise UnknownLayer within `held_back`; else do nothing. what: begins the message: "the role web" """
     if _HELD.get():
@@ -31,7 +31,7 @@ def require_may_run(what: str) -> None:
 
 
 @contextlib.contextmanager
-@taking(held=bool)
+@checked_args(held=bool)
 def held_back(held: bool = True) -> Iterator[None]:
     """A context manager: within the block `may_run` is False; afterwards it is as before. It gives nothing.
 

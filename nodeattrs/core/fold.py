@@ -21,7 +21,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.rules import PathRule, read_rules, ruled
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, meant, spell
+from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, hint_for, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import SetValue
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
@@ -166,7 +166,7 @@ class Folded:
 
     def _absent(self, step: Any) -> NoSuchAttribute:
         known = self.value if isinstance(self.value, dict) else ()
-        hint = meant(step, known) or "`in folded.value` shows what is there"
+        hint = hint_for(step, known) or "`in folded.value` shows what is there"
         if isinstance(step, str) and "." in step:
             hint = "a step at a time: folded['a']['b']"
         return NoSuchAttribute(f"{step!r} is not set", path=(step,), hint=hint)

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key
-from nodeattrs.core.part import IN_PLACE, Handler, InPlace, Part, regrouped, unite
+from nodeattrs.core.origins import Origins, SourcePath, gathered, origins_at, origins_by_key
+from nodeattrs.core.part import IN_PLACE, Handler, OwnContainers, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -187,7 +187,7 @@ _Value = tuple[Any, Origins]
 _GONE: _Value = ABSENT, ()
 
 
-class _Turned(dict[Any, _Value]):
+class _ReversedMap(dict[Any, _Value]):
     """The entries of a map, the last one first. fresh: the keys whose entries were not merged over ABSENT yet"""
 
     fresh: dict[Any, None]
@@ -199,10 +199,10 @@ class _Lists(list[Part]):
     by: Handler
 
 
-_KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
+_KINDS: dict[type, type] = {_ReversedMap: dict, _Lists: list}
 
 
-class _Below:
+class _LowerAccumulator:
     """Merges many parts below a result. Afterwards the caller must not use the given result.
 
     A merged map has the keys of the lower side first, so each part goes in front of the result. Here merged maps are
@@ -254,7 +254,7 @@ def _longer(by: Handler, lower: _Value, upper: _Value) -> _Lists:
 def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Value) -> _Value:
     if not upper[0]:
         return lower.copy(), lo
-    turned = upper[0] if type(upper[0]) is _Turned else _turned(*upper)
+    turned = upper[0] if type(upper[0]) is _ReversedMap else _turned(*upper)
     fresh, turned.fresh = turned.fresh, dict.fromkeys(reversed(lower))
     # Nothing may be left of so few.
     order = [*reversed(turned)] if len(turned) <= len(lower) + len(fresh) else []
@@ -276,7 +276,7 @@ def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Valu
     return {}, gathered(lo, {key: _settled(dropped[key])[1] for key in order})
 
 
-def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any, _Value]) -> None:
+def _meets_nothing(policy: Policy, key: Any, turned: _ReversedMap, dropped: dict[Any, _Value]) -> None:
     """Merge an entry over ABSENT, since the part below has no such key."""
     above = turned[key]
     kind = _KINDS.get(type(above[0]), type(above[0]))
@@ -292,16 +292,16 @@ def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any,
             turned.fresh[key] = None
 
 
-def _turned(value: dict[Any, Any], origins: Origins) -> _Turned:
+def _turned(value: dict[Any, Any], origins: Origins) -> _ReversedMap:
     who = origins_by_key(origins, value) or {}
-    turned = _Turned((key, (value[key], who.get(key))) for key in reversed(value))
+    turned = _ReversedMap((key, (value[key], who.get(key))) for key in reversed(value))
     turned.fresh = dict.fromkeys(turned)
     return turned
 
 
 def _settled(given: _Value) -> _Value:
     value = given[0]
-    if type(value) is _Turned:
+    if type(value) is _ReversedMap:
         entries = [(key, *_settled(value[key])) for key in reversed(value)]
         return {key: one for key, one, _ in entries}, {key: who for key, _, who in entries}
     if type(value) is _Lists:
@@ -313,14 +313,14 @@ def _settled(given: _Value) -> _Value:
 # --- parts merged one by one
 
 MANY_STEPS = 16
-"""From this number of steps on, a folding from the top collects the further parts in a `_Below`."""
+"""From this number of steps on, a folding from the top collects the further parts in a `_LowerAccumulator`."""
 
 NOTHING = Part(ABSENT, ())
 """A part without a value and without a source."""
 
 
 @contextmanager
-def _in_place(created: InPlace) -> Iterator[None]:
+def _in_place(created: OwnContainers) -> Iterator[None]:
     """A context manager: merges within the block extend the lists and maps of *created* in place."""
     token = IN_PLACE.set(created)
     try:
@@ -391,8 +391,8 @@ class Folding:
         self._result = NOTHING if start is None else start
         self.steps: list[Step] = []
         self.laid = int(start is not None)
-        self._created = InPlace() if growing else None
-        self._under: _Below | None = None  # has the result, while many parts are laid below it
+        self._created = OwnContainers() if growing else None
+        self._under: _LowerAccumulator | None = None  # has the result, while many parts are laid below it
 
     @property
     def result(self) -> Part:
@@ -425,7 +425,7 @@ class Folding:
             self.laid += 1
         self.steps.append(Step(part, policy))
 
-    def _lay_growing(self, created: InPlace, part: Part, policy: Policy) -> None:
+    def _lay_growing(self, created: OwnContainers, part: Part, policy: Policy) -> None:
         try:
             with _in_place(created):
                 self.result = self._met(part, policy)
@@ -437,7 +437,7 @@ class Folding:
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:
-            self._under = _Below(self._result)
+            self._under = _LowerAccumulator(self._result)
         try:
             self._under.lay(policy, part)
         except MergeConflict:
@@ -489,14 +489,14 @@ class Folding:
         cost: merging all parts again, and a copy of each list that is joined
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        again._created = InPlace(lists=False)
+        again._created = OwnContainers(lists=False)
         yield again.result
         for step in self.steps:
             again._repeat(step, step.part)
             yield again.result
 
     def located(self) -> Part:
-        """The result computed again, with origins that also have the path in the source's own tree (`At`).
+        """The result computed again, with origins that also have the path in the source's own tree (`SourcePath`).
 
         cost: the cost of merging the parts
         """
@@ -521,7 +521,7 @@ class Folding:
 
 
 def _located(part: Part) -> Part:
-    return Part(part.value, At(part.origins, ())) if type(part.origins) is int else part
+    return Part(part.value, SourcePath(part.origins, ())) if type(part.origins) is int else part
 
 
 def merged_places(
@@ -563,12 +563,12 @@ def replay_steps(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     row:  (part, policy of the entries, True if the part is the lower side) for each map; an ABSENT part is skipped
     cost: the cost of merging the parts; results in between are not kept
     """
-    created, under = InPlace(), None
+    created, under = OwnContainers(), None
     for part, policy, from_top in row:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
         elif from_top and len(row) >= MANY_STEPS:
-            under = under or _Below(so_far)
+            under = under or _LowerAccumulator(so_far)
             under.meet(policy, part)
         else:
             so_far, under = under.result() if under else so_far, None

@@ -4,7 +4,7 @@ A *source* is a small number: of a layer, a slot, a part, a mark. The owner of t
 The origins of a value are one of
 
     int         one source set the whole value, at the same path in its own tree
-    At          one source set the whole value, at another path of its own tree
+    SourcePath  one source set the whole value, at another path of its own tree
     PatchedOrigins  one source set the value, and another source later set a part inside of it
     tuple       several sources set it: equal elements of merged lists, or texts that were joined; () means no source
     dict, list  entry by entry, parallel to the value
@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 from nodeattrs.core.tree import Path
 
 Origins = Any
-"""int | At | PatchedOrigins | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
+"""int | SourcePath | PatchedOrigins | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""
 
 
-class At(NamedTuple):
+class SourcePath(NamedTuple):
     """A source, and the path in its own tree where it has the value. An element of a merged list has moved from there.
 
     source: the number of the source
@@ -71,8 +71,8 @@ def origins_at(origins: Origins, step: Any) -> Origins:
         return origins.get(step, ())
     if kind is list:
         return origins[step] if type(step) is int and -len(origins) <= step < len(origins) else ()
-    if kind is At:
-        return At(origins.source, (*origins.path, step))
+    if kind is SourcePath:
+        return SourcePath(origins.source, (*origins.path, step))
     if kind is tuple:
         return tuple(origins_at(one, step) for one in origins)
     return _inside(origins, step) if kind is PatchedOrigins else origins
@@ -90,8 +90,8 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
     kind = type(origins)
     if kind is int:
         return number(origins)
-    if kind is At:
-        return At(number(origins.source), origins.path)
+    if kind is SourcePath:
+        return SourcePath(number(origins.source), origins.path)
     if kind is PatchedOrigins:
         return PatchedOrigins(renumbered(origins.base, number), origins.path, renumbered(origins.by, number))
     if kind is dict:
@@ -128,15 +128,15 @@ def united(first: Origins, second: Origins) -> Origins:
     return tuple(several)
 
 
-def gathered(*several: Origins) -> tuple[int | At, ...]:
+def gathered(*several: Origins) -> tuple[int | SourcePath, ...]:
     """All sources of several values, each once: the origins of a new value that was computed from these values.
 
-    () without sources. An `At` comes back with the path of the whole value in its source, not of each part.
+    () without sources. A `SourcePath` comes back with the path of the whole value in its source, not of each part.
     """
-    found: dict[int | At, None] = {}
+    found: dict[int | SourcePath, None] = {}
     for origins in several:
         for now, one in _leaves(origins, ()):
-            found.setdefault(_whole(one, now) if type(one) is At else one)
+            found.setdefault(_place_of_whole_value(one, now) if type(one) is SourcePath else one)
     return tuple(found)
 
 
@@ -145,39 +145,39 @@ def sources(origins: Origins) -> tuple[int, ...]:
 
     Of `PatchedOrigins` only the sources of *base* count.
     """
-    return tuple(dict.fromkeys(one.source if type(one) is At else one for _, one in _leaves(origins, ())))
+    return tuple(dict.fromkeys(one.source if type(one) is SourcePath else one for _, one in _leaves(origins, ())))
 
 
-def places(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Yield (path now, `At`) for each part of the value at *path*: its path in this tree, and its place in its source.
+def places(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
+    """Yield (path now, `SourcePath`) for each part of the value at *path*: its path in this tree and in its source.
 
     Of `PatchedOrigins` only *base* is followed.
     """
     for now, one in _leaves(origins, path):
-        yield now, one if type(one) is At else At(one, now)
+        yield now, one if type(one) is SourcePath else SourcePath(one, now)
 
 
-def wholes(origins: Origins, path: Path) -> Iterator[At]:
-    """Yield an `At` for each source of the value at *path*: where the source has the whole value, not each entry.
+def wholes(origins: Origins, path: Path) -> Iterator[SourcePath]:
+    """Yield a `SourcePath` for each source of the value at *path*: where the source has the whole value.
 
-    Each `At` comes once; nothing if there is no source. An entry that has another path in its source than here has an
-    `At` of its own.
+    Each `SourcePath` comes once; nothing if there is no source. An entry that has another path in its source than here
+    has a `SourcePath` of its own.
     """
     yield from dict.fromkeys(at for _, at in pieces(origins, path))
 
 
-def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, At]]:
-    """Yield (path, `At`) for each source of the value at *path*. A map or list that one source set comes once.
+def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
+    """Yield (path, `SourcePath`) for each source of the value at *path*. A map or list that one source set comes once.
 
     The path is *path* itself, or one below it for an entry that moved here from elsewhere.
     """
-    found = ((now, at, _whole(at, now[len(path) :])) for now, at in places(origins, path))
+    found = ((now, at, _place_of_whole_value(at, now[len(path) :])) for now, at in places(origins, path))
     yield from dict.fromkeys((now if whole is at else path, whole) for now, at, whole in found)
 
 
-def _whole(at: At, inside: Path) -> At:
+def _place_of_whole_value(at: SourcePath, inside: Path) -> SourcePath:
     """The place of the whole value in its source, given the place of a part, and the steps from the value to it."""
-    return At(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
+    return SourcePath(at.source, at.path[: len(at.path) - len(inside)]) if _moved_along(inside, at.path) else at
 
 
 def _moved_along(inside: Path, own: Path) -> bool:
@@ -191,7 +191,7 @@ def _moved_along(inside: Path, own: Path) -> bool:
 
 def _leaves(origins: Origins, path: Path) -> Iterator[tuple[Path, Any]]:
     kind = type(origins)
-    if kind is int or kind is At:
+    if kind is int or kind is SourcePath:
         yield path, origins
     elif kind is tuple:
         for one in origins:

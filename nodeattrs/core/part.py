@@ -4,7 +4,7 @@ Handlers of policies take parts apart and build parts with these functions only,
 function changes a part that it is given, and results may share data with it.
 
 There is one exception. Within a folding with `growing`, `concat` and `unite` extend lists in place that this folding
-made (`InPlace`). Otherwise, such a folding would spend most of its time on copies.
+made (`OwnContainers`). Otherwise, such a folding would spend most of its time on copies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from itertools import zip_longest
 from types import NoneType
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, gathered, origins_at, origins_by_key, united
+from nodeattrs.core.origins import Origins, SourcePath, gathered, origins_at, origins_by_key, united
 from nodeattrs.core.tree import ABSENT, strict_key
 
 
@@ -244,7 +244,7 @@ def _field(value: Any, field: Any) -> Any:
 # --- values that other code made
 
 
-def remade(before: Part, value: Any, source: int | At) -> Part:
+def remade(before: Part, value: Any, source: int | SourcePath) -> Part:
     """A part for *value*. Code that knows no origins, such as a JSON patch, has made the value from *before*.
 
     Entries equal to the old entries at the same key or index keep their origins; all others get *source*. If a list
@@ -262,7 +262,7 @@ def remade(before: Part, value: Any, source: int | At) -> Part:
     return Part(value, source)
 
 
-def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
+def _remade_map(before: Part, value: dict[Any, Any], source: int | SourcePath) -> Part:
     old = before.value
     if not value:
         return Part(value, source if old else before.origins)
@@ -274,7 +274,7 @@ def _remade_map(before: Part, value: dict[Any, Any], source: int | At) -> Part:
     return Part(value, {key: part.origins for key, part in parts.items()})
 
 
-def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
+def _remade_list(before: Part, value: list[Any], source: int | SourcePath) -> Part:
     who = _each(Part(value, source))
     if len(value) == len(before.value):
         pairs = zip(before.elements(), value, who, strict=True)
@@ -291,7 +291,7 @@ def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
 FEW = 8
 """Maps and unions of at most so many entries are copied: that is as fast as finding out who made them."""
 _MOST = 64
-"""The number of lists or maps that `InPlace` remembers; older ones are forgotten, and copied then."""
+"""The number of lists or maps that `OwnContainers` remembers; older ones are forgotten, and copied then."""
 
 
 @handler(total=True, regroups=True)
@@ -367,7 +367,7 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
     return parts[0]
 
 
-class InPlace:
+class OwnContainers:
     """The lists and maps that one folding made itself. No other code holds them, so its next step may extend them.
 
     `core.folding` makes it and sets it as the value of `IN_PLACE` during a merge. The handlers `concat` and `unite`
@@ -446,5 +446,5 @@ def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
         del known[next(iter(known))]
 
 
-IN_PLACE: ContextVar[InPlace | None] = ContextVar("in_place", default=None)
+IN_PLACE: ContextVar[OwnContainers | None] = ContextVar("in_place", default=None)
 """The lists and maps of the folding that merges now; None outside of a growing one."""

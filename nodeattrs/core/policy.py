@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, Final, Literal, final
 
 from nodeattrs.core.part import Handler, Join, unite
-from nodeattrs.core.tree import Absent, meant
+from nodeattrs.core.tree import Absent, hint_for
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
 Kind = str
@@ -179,7 +179,7 @@ class Policy:
                 raise wrong_argument(f"each line of policy {name!r}", "a Line", line, _CATCH_ALL)
             for kind in (*_spread(line.lower, ()), *_spread(line.upper, ())):
                 if kind not in every:
-                    hint = meant(kind, every) or _KNOWN_KINDS
+                    hint = hint_for(kind, every) or _KNOWN_KINDS
                     raise BadArgument(f"policy {name!r} has a line for {kind!r}, which is no kind", hint=hint)
         for line in reversed(lines):  # so that the first one that fits stays
             self._lines |= dict.fromkeys(product(_spread(line.lower, every), _spread(line.upper, every)), line)

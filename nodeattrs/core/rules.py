@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Handler, Part, by_field, concat, handler, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import Path, as_path, meant, spell
+from nodeattrs.core.tree import Path, as_path, hint_for, spell
 from nodeattrs.errors import BadArgument, wrong_argument
 
 _FIELDS = {"policy", "merge_by", "at"}
@@ -101,7 +101,7 @@ def _rule(key: Any, written: Any, place: str) -> PathRule:
     word = fields.get("policy")
     if word not in WORDS:
         every = f'it is one of {", ".join(WORDS)}, or {{merge_by = "name"}}'
-        raise _wrong(key, f"cannot be {word!r}", meant(word, WORDS) or every)
+        raise _wrong(key, f"cannot be {word!r}", hint_for(word, WORDS) or every)
     return PathRule(path, word, "", inside_only, place)
 
 
@@ -138,7 +138,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
     """The policy with the same lines, whose `by_key` has other policies where a path leads through a key."""
     if not tables:
         return policy
-    lines = [Line(line.lower, line.upper, _led_on(line.rule, tables), line.why) for line in policy.lines]
+    lines = [Line(line.lower, line.upper, _with_tables(line.rule, tables), line.why) for line in policy.lines]
     under = Policy(policy.name, *lines, kinds=policy.kinds)
     named = policy.by_key or {}
     keys = dict.fromkeys((*named, *(path[0] for path, _ in tables if path[0] != "*"), ANY_KEY))
@@ -149,7 +149,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
     return under
 
 
-def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
+def _with_tables(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
     """The rule of a line; in a policy or Meet that is the rule, the tables apply, too."""
     if isinstance(rule, Meet):
         return Meet(lambda: _below(rule.resolved().policy, tables))
@@ -159,7 +159,7 @@ def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
 def _table(rule: PathRule, policy: Policy) -> Policy:
     lines = _LINES.get(rule.policy)
     if lines is None:
-        lines = (Line(LIST, LIST, _by(rule.field, policy), f"maps with an equal {rule.field} meet"),)
+        lines = (Line(LIST, LIST, _merge_by_field(rule.field, policy), f"maps with an equal {rule.field} meet"),)
     return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
@@ -168,7 +168,7 @@ def _prepended(lower: Part, upper: Part) -> Part:
     return concat(upper, lower)
 
 
-def _by(field: str, policy: Policy) -> Handler:
+def _merge_by_field(field: str, policy: Policy) -> Handler:
     join = partial(by_field, field=field, join=partial(meet, policy))
     return Handler(join, f"merge_by {field}", total=policy.is_lazy)
 

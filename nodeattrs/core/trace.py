@@ -74,7 +74,7 @@ class TraceClaim(NamedTuple):
         return self.claim.origin
 
 
-class Earlier(NamedTuple):
+class EarlierValue(NamedTuple):
     """A value that was set in a slot and is no longer in it. Only nodes keep such a history.
 
     claim: the value, its origin and its rank
@@ -130,7 +130,7 @@ class Trace(NamedTuple):
     value: Any
     claims: tuple[TraceClaim, ...]
     elements: tuple[Element, ...] = ()
-    history: tuple[Earlier, ...] = ()
+    history: tuple[EarlierValue, ...] = ()
     cover: Path | None = None
     titles: Mapping[int, str] | None = None
 
@@ -254,7 +254,7 @@ def traced(
     claims += unknown.values()
     for holding in map(claim, walk.holding):
         if _is_new(holding, once, seen, same):
-            claims.append(TraceClaim(holding, Outcome.HOLDS, _held(holding, walk)))
+            claims.append(TraceClaim(holding, Outcome.HOLDS, _overriding_map_words(holding, walk)))
     for lost in walk.overridden:
         overridden = claim(lost.setting)
         if _is_new(overridden, once, seen, same):
@@ -279,7 +279,7 @@ def _is_new(claim: Claim, once: bool, seen: dict[Any, int], same: dict[int, int]
     return is_new
 
 
-def _held(claim: Claim, walk: Walk) -> str:
+def _overriding_map_words(claim: Claim, walk: Walk) -> str:
     """The sentence about a map without a value at the path: the ranks that it overrides."""
     found = dict.fromkeys(str(lost.setting.source) for lost in walk.overridden if claim.rank in lost.by)
     return f"its map at {spell(claim.path)} overrides {', '.join(found)}"
@@ -462,7 +462,7 @@ def _lines(trace: Trace) -> Iterator[str]:
         yield "  earlier"
         yield from _columns(
             [
-                ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _past(past))
+                ("", past.event, trace.title(past.claim.rank), shown(past.claim.value, 40), _history_words(past))
                 for past in trace.history
             ]
         )
@@ -473,7 +473,7 @@ def _setters(element: Element) -> str:
     return "set by " + (", ".join(setters) or ", ".join(map(str, element.ranks)))
 
 
-def _past(past: Earlier) -> str:
+def _history_words(past: EarlierValue) -> str:
     if past.event == "forgotten":
         return f"{past.times} more like it, no longer kept"
     by = f"by {past.by.origin}" if past.by is not None else ""

@@ -189,10 +189,10 @@ def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[s
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
 
-def meant(step: object, known: Iterable[object]) -> str | None:
+def hint_for(step: object, known: Iterable[object]) -> str | None:
     """A hint that names similar words of *known*; None where none is similar.
 
-    >>> meant("prot", ["port", "host"])
+    >>> hint_for("prot", ["port", "host"])
     'did you mean port?'
     """
     close = near(step, known)
@@ -262,10 +262,10 @@ def overlap(one: Path, other: Path) -> bool:
     return one[:shorter] == other[:shorter]
 
 
-def under(path: Path, value: Any) -> Any:
+def tree_with(path: Path, value: Any) -> Any:
     """A new tree of maps that has only *value*, at *path*; *value* itself for the empty path.
 
-    >>> under(("a", "b"), 1)
+    >>> tree_with(("a", "b"), 1)
     {'a': {'b': 1}}
     """
     for step in reversed(path):

@@ -175,19 +175,19 @@ def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
     for (noun, reason, sets_any, _), files in kinds.items():
         every = [one for some in files.values() for one in some]
         paths = dict.fromkeys(spell(path) for one in every for path in one.paths)
-        what = "anything" if sets_any else _some([*paths])
+        what = "anything" if sets_any else _first_words([*paths])
         verb, _, rest = reason.partition(" ")
         if len(files) == 1:
             first, names = every[0], [*dict.fromkeys(one.name for one in every)]
             if len(names) > 1 and reason:
                 place = first.place if len({one.place for one in every}) == 1 else first.file
-                who = f"{place} ({_plural(noun or 'place')} {_some(names)})"
+                who = f"{place} ({_plural(noun or 'place')} {_first_words(names)})"
                 yield _sentence(who, f"{_PLURALS[verb]} {rest}", what)
                 continue
             free = f"{first.layer} may set {what}: {first.reason}"
             yield free if first._is_own_sentence else _sentence(first.layer, first.reason, what)
             continue
-        places = _some([some[0].place for some in files.values()])
+        places = _first_words([some[0].place for some in files.values()])
         who = f"{len(files)} {_plural(noun or 'place')}"
         if reason:
             yield f"{_sentence(who, f'{_PLURALS[verb]} {rest}', what)}: {places}"
@@ -206,6 +206,6 @@ def _plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
-def _some(words: Sequence[str]) -> str:
+def _first_words(words: Sequence[str]) -> str:
     more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
     return ", ".join(words[:_NAMED]) + more

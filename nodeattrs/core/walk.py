@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, origins_at, wholes
+from nodeattrs.core.origins import Origins, SourcePath, origins_at, wholes
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, flat, left_without
 from nodeattrs.errors import NodeattrsError
@@ -58,9 +58,9 @@ class Overridden(NamedTuple):
     by_merge: bool = False
 
     @property
-    def place(self) -> At:
+    def place(self) -> SourcePath:
         """The source, and the path in the source's own tree."""
-        return At(self.setting.source, self.setting.own)
+        return SourcePath(self.setting.source, self.setting.own)
 
     def blocks(self, path: Path) -> bool:
         """Whether it is a scalar or list above *path*, which would block that path."""
@@ -136,7 +136,7 @@ def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
     Of several for one place, the first one without *by_merge* is taken, or else the first one. Losses of source 0,
     which is not a real source, are left out. () without losses.
     """
-    once: dict[At, Overridden] = {}
+    once: dict[SourcePath, Overridden] = {}
     for lost in losses:
         known = once.setdefault(lost.place, lost)
         if known.by_merge and not lost.by_merge:
@@ -167,7 +167,7 @@ class Walk(NamedTuple):
     cover: Path | None
     holding: tuple[SetValue, ...] = ()
 
-    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[At, ...]]]:
+    def elements(self, value: Any) -> Iterator[tuple[Any, tuple[SourcePath, ...]]]:
         """Yield (element, places) for each element of *value*: where each of its sources has it.
 
         value: the list that is read at the path
@@ -178,14 +178,16 @@ class Walk(NamedTuple):
 
 # --- the setting that would be read without the winner
 
-Along = Callable[[At], Iterable[At]]
+Removals = Callable[[SourcePath], Iterable[SourcePath]]
 """place -> the places that are removed in turn: the place itself, then each map or list that contains it, outwards."""
 
 _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stand in the way"))
 """Named where a map that has nothing at the path would be a list or text without the winner's."""
 
 
-def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
+def with_holding_maps(
+    found: Walk, own: Callable[[SourcePath, Any], Any], again: Callable[[set[SourcePath]], Walk]
+) -> Walk:
     """The walk with `holding` filled: maps without a value at the path, but without which another value would be read.
 
     The same walk where there are none.
@@ -201,7 +203,7 @@ _MANY = 8
 """Of more maps than this, a walk without all of them comes first: mostly none of them matters."""
 
 
-def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[SetValue]) -> Iterator[SetValue]:
+def _that_matter(found: Walk, again: Callable[[set[SourcePath]], Walk], maps: list[SetValue]) -> Iterator[SetValue]:
     """Yield each of the maps without which, alone, something else would be read."""
     if len(maps) > _MANY:
         half = len(maps) // 2
@@ -212,7 +214,7 @@ def _that_matter(found: Walk, again: Callable[[set[At]], Walk], maps: list[SetVa
         yield from (one for one in maps if _matters(found, again, [one]))
 
 
-def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[SetValue]:
+def _maps_over_others(found: Walk, own: Callable[[SourcePath, Any], Any]) -> Iterator[SetValue]:
     named = {one.source for one in (*found.standing, *(lost.setting for lost in found.overridden))}
     for lost in found.overridden:
         for source in lost.by:
@@ -220,20 +222,24 @@ def _maps_over_others(found: Walk, own: Callable[[At, Any], Any]) -> Iterator[Se
                 named.add(source)
                 path = lost.setting.path
                 above = (path[:depth] for depth in range(len(path), 0, -1)) if path else ((),)
-                maps = ((at, value) for at in above if isinstance(value := own(At(source, at), ABSENT), dict))
+                maps = ((at, value) for at in above if isinstance(value := own(SourcePath(source, at), ABSENT), dict))
                 yield from (SetValue(source, at, value, at) for at, value in islice(maps, 1))
 
 
-def _matters(found: Walk, again: Callable[[set[At]], Walk], gone: list[SetValue]) -> bool:
+def _matters(found: Walk, again: Callable[[set[SourcePath]], Walk], gone: list[SetValue]) -> bool:
     try:
-        others = again({At(one.source, one.own) for one in gone})
+        others = again({SourcePath(one.source, one.own) for one in gone})
     except NodeattrsError:
         return len(gone) > 1  # without all of them the others cannot be merged; without one of them they may
     return others.cover != found.cover or others.standing != found.standing
 
 
 def with_next_first(
-    found: Walk, path: Path, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk], along: Along
+    found: Walk,
+    path: Path,
+    own: Callable[[SourcePath, Any], Any],
+    again: Callable[[set[SourcePath]], Walk],
+    removals: Removals,
 ) -> Walk:
     """The walk, changed so that `overridden` begins with the setting that would be read without the winners.
 
@@ -243,17 +249,17 @@ def with_next_first(
     own:   a function (place, default) -> the value that a source has at a place, or the default
     again: a function (set of places) -> the walk without these places; if it raises a NodeattrsError, that step is
            skipped
-    along: a function (place) -> the place, then the maps that contain it, from the inside out
+    removals: a function (place) -> the place, then the maps that contain it, from the inside out
     cost:  at most one walk for each step of the path, and some for maps that stay
     """
-    winners = {At(setting.source, setting.own) for setting in found.standing}
+    winners = {SourcePath(setting.source, setting.own) for setting in found.standing}
     overridden, others = found, None
-    for gone in map(set, zip(*map(along, winners), strict=False) if found.overridden else ()):
+    for gone in map(set, zip(*map(removals, winners), strict=False) if found.overridden else ()):
         try:
             others = again(gone)
         except NodeattrsError:
             continue  # without them the others cannot be merged
-        coming = {At(one.source, one.own) for one in others.standing} - winners
+        coming = {SourcePath(one.source, one.own) for one in others.standing} - winners
         if any(lost.place in coming for lost in found.overridden):
             return _with_first(found, coming)
         if coming and others.cover is not None and not any(type(step) is int for step in path):
@@ -264,26 +270,27 @@ def with_next_first(
     if others is None:
         return overridden
 
-    def left(at: At, otherwise: Any) -> Any:
+    def left(at: SourcePath, otherwise: Any) -> Any:
         is_gone = any(at.source == one.source and at.path[: len(one.path)] == one.path for one in gone)
         return otherwise if is_gone else own(at, otherwise)
 
     return _with_what_stays(overridden, others, left, lambda more: again(gone | more))
 
 
-def outwards(at: At) -> Iterator[At]:
+def outwards(at: SourcePath) -> Iterator[SourcePath]:
     """Yield a place, then each map or list that contains it, up to the root of the source."""
-    return (At(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
+    return (SourcePath(at.source, at.path[:depth]) for depth in range(len(at.path), -1, -1))
 
 
-def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]]) -> Any:
+def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[SourcePath]]) -> Any:
     """The value of a source without some places; the same object if no place is in it.
 
     ABSENT if the whole value is one of the places, or inside of one. Maps and lists that become empty stay.
-    origins: the place of *value* in its source, as an `At`. If these are origins of another type, *value* is returned
+    origins: the place of *value* in its source, as a `SourcePath`. If these are origins of another type, *value* is
+             returned
     gone:    source -> the places to leave out
     """
-    if type(origins) is not At:
+    if type(origins) is not SourcePath:
         return value
     depth = len(origins.path)
     for place in sorted(gone.get(origins.source, ()), key=_from_the_end, reverse=True):
@@ -292,12 +299,12 @@ def without_places(value: Any, origins: Origins, gone: Mapping[int, Iterable[At]
     return value
 
 
-def _from_the_end(place: At) -> tuple[int, ...]:
+def _from_the_end(place: SourcePath) -> tuple[int, ...]:
     """A key for sorting: elements are removed from the end of a list, so that the others keep their index."""
     return tuple(step if type(step) is int else -1 for step in place.path)
 
 
-def _with_first(found: Walk, coming: set[At]) -> Walk:
+def _with_first(found: Walk, coming: set[SourcePath]) -> Walk:
     winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
     first = [lost for lost in found.overridden if lost.place in coming]
     rest = [lost for lost in found.overridden if lost.place not in coming]
@@ -305,23 +312,23 @@ def _with_first(found: Walk, coming: set[At]) -> Walk:
     return found._replace(overridden=(*first, *rest))
 
 
-def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
+def _with_others(found: Walk, others: Walk, coming: set[SourcePath]) -> Walk:
     """The walk with further losses first: settings above the path that would block it without the winners."""
     winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
     line = _IN_THE_WAY.line(int, int)
-    covered = (one for one in others.standing if At(one.source, one.own) in coming)
+    covered = (one for one in others.standing if SourcePath(one.source, one.own) in coming)
     first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in covered)
     return found._replace(overridden=(*first, *found.overridden))
 
 
 def _with_what_stays(
-    found: Walk, others: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]
+    found: Walk, others: Walk, own: Callable[[SourcePath, Any], Any], again: Callable[[set[SourcePath]], Walk]
 ) -> Walk:
     """The walk, where maps of the winners' sources stay without the winners, and override the same losses."""
     sources = {setting.source for setting in found.standing}
     maps = [one for one in with_holding_maps(others, own, again).holding if one.source in sources]
     if not maps:  # none of them matters alone, and yet others may stand in the way beside them
-        stay = {At(one.source, one.own) for one in _maps_over_others(others, own) if one.source in sources}
+        stay = {SourcePath(one.source, one.own) for one in _maps_over_others(others, own) if one.source in sources}
         with suppress(NodeattrsError):  # without them the others cannot be merged
             return found if others.standing or not stay else _overridden_too(found, again(stay))
         return found

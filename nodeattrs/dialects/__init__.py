@@ -1,6 +1,6 @@
 """The dialects, each in a folder of its own; the built-in ones, and the registry of those of installed packages.
 
-`named` finds a dialect by its name, and `every` gives all of them.
+`named` finds a dialect by its name, and `all_dialects` gives all of them.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument
 
 if TYPE_CHECKING:
     from nodeattrs.contract.dialect import Dialect
     from nodeattrs.dialects.built_in import BUILT_IN
-    from nodeattrs.dialects.registry import Foreign, every, foreign
+    from nodeattrs.dialects.registry import ForeignDialects, all_dialects, foreign
 
-__all__ = ["BUILT_IN", "Foreign", "every", "foreign", "named"]
+__all__ = ["BUILT_IN", "ForeignDialects", "all_dialects", "foreign", "named"]
 
-_HOMES = {"BUILT_IN": "built_in", "Foreign": "registry", "every": "registry", "foreign": "registry"}
+_HOMES = {"BUILT_IN": "built_in", "ForeignDialects": "registry", "all_dialects": "registry", "foreign": "registry"}
 
 _member = __getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones
 
@@ -30,9 +30,9 @@ def named(name: str) -> Dialect:
     """
     found: Dialect | None = next((one for one in _member("BUILT_IN") if one.name == name), None)
     if found is None:
-        known = _member("every")()
+        known = _member("all_dialects")()
         found = known.get(name)
         if found is None:
-            hint = meant(name, known) or f"known are {', '.join(known)}"
+            hint = hint_for(name, known) or f"known are {', '.join(known)}"
             raise BadArgument(f"there is no dialect {name!r}", hint=hint)
     return found

@@ -19,7 +19,7 @@ from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, checked_name, under
+from nodeattrs.core.tree import ABSENT, checked_name, tree_with
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
@@ -89,7 +89,7 @@ class InRepository(Opened):
 
     def with_set(self, answer: Answer) -> Answer:
         """The answer merged with the values of `what-if --set`, which win. Without any, the answer itself."""
-        given = [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
+        given = [Layer(tree_with(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
         return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
 
 
@@ -245,7 +245,7 @@ def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opene
     changed = dict(values) if opened.request.what_if.set else {}
     for path, value in opened.request.what_if.set:
         kept = changed.get(path[0], ABSENT)
-        over = [under(path[1:], value)] if len(path) > 1 else []
+        over = [tree_with(path[1:], value)] if len(path) > 1 else []
         base = [kept] if isinstance(kept, dict) else []
         changed[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
 

@@ -20,7 +20,7 @@ GROUP = "nodeattrs.dialects"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 
-class Foreign(NamedTuple):
+class ForeignDialects(NamedTuple):
     """The dialects of installed packages.
 
     dialects: the dialects
@@ -32,7 +32,7 @@ class Foreign(NamedTuple):
 
 
 @cache
-def foreign() -> Foreign:
+def foreign() -> ForeignDialects:
     """The dialects that the entry points name; the same object at each call.
 
     An entry point that fails, or whose dialect has a name that is taken, is a fault.
@@ -54,7 +54,7 @@ def foreign() -> Foreign:
             continue
         taken.add(found.name)
         dialects.append(found)
-    return Foreign(tuple(dialects), tuple(faults))
+    return ForeignDialects(tuple(dialects), tuple(faults))
 
 
 def _loaded(point: EntryPoint) -> Dialect:
@@ -69,6 +69,6 @@ def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.value
 
 
-def every() -> Mapping[str, Dialect]:
+def all_dialects() -> Mapping[str, Dialect]:
     """Name -> dialect, the built-in ones first."""
     return {one.name: one for one in (*BUILT_IN, *foreign().dialects)}

@@ -58,8 +58,8 @@ class _Fields:
         field, form = self.kind.words[call.word]
         try:
             form(self, field, call.offset, given)
-        except (_Wrong, TypeError, IndexError) as error:
-            message = str(error) if isinstance(error, _Wrong) else "is not called like this"
+        except (_BadCall, TypeError, IndexError) as error:
+            message = str(error) if isinstance(error, _BadCall) else "is not called like this"
             raise self.ruby.text.error(f"{call.word} {message}", call.offset, path=(field,)) from None
 
     def _current(self, word: str) -> Literal | None:
@@ -73,7 +73,7 @@ class _Fields:
         self.mark.parts[field] = Mark(offset, parts)
 
 
-class _Wrong(Exception):
+class _BadCall(Exception):
     """Raised for a call of a word that Chef would refuse."""
 
 
@@ -83,7 +83,7 @@ _Form = Callable[[_Fields, str, int, list[Literal]], None]
 def _one(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
     (value, mark), *more = given
     if more:
-        raise _Wrong("takes one value")
+        raise _BadCall("takes one value")
     if value is not None:
         fields.put(field, value, offset, mark.parts)
 
@@ -107,7 +107,7 @@ def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
     """Set a map of environment -> run-list, which must have `_default`."""
     value = given[0].value
     if not isinstance(value, dict) or "_default" not in value:
-        raise _Wrong('needs a list for "_default", as in Chef')
+        raise _BadCall('needs a list for "_default", as in Chef')
     fields.put(field, {}, offset, {})
     _more_lists(fields, field, offset, given)
 
@@ -115,7 +115,7 @@ def _lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
 def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
     (value, mark), *_ = given
     if not isinstance(value, dict):
-        raise _Wrong("takes a map")
+        raise _BadCall("takes a map")
     if field not in fields.tree:
         fields.put(field, {}, offset, {})
     for name, items in value.items():
@@ -129,9 +129,9 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
     """Add a name with its version constraint to the map of a field; "" for none."""
     (name, _), *asked = given
     if len(asked) > 1:
-        raise _Wrong("takes one version constraint, as in Chef")
+        raise _BadCall("takes one version constraint, as in Chef")
     if not isinstance(fields.tree.setdefault(field, {}), dict):
-        raise _Wrong("adds to what is not a map")
+        raise _BadCall("adds to what is not a map")
     fields.tree[field][str(name)] = asked[0].value if asked else ""
     holder = fields.mark.parts.setdefault(field, Mark(offset))
     holder.parts[str(name)] = Mark(offset)
@@ -150,7 +150,7 @@ def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> Non
     """Set a value below keys: `default['a']['b'] = 1`."""
     *keys, value = given
     if not keys or not all(isinstance(key.value, str | int) for key in keys):
-        raise _Wrong("needs keys that are text")
+        raise _BadCall("needs keys that are text")
     here: Any = fields.tree.setdefault(field, {})
     mark = fields.mark.parts.setdefault(field, Mark(offset))
     *above, last = [str(key.value) for key in keys]
@@ -158,7 +158,7 @@ def _leaf(fields: _Fields, field: str, offset: int, given: list[Literal]) -> Non
         here = here.setdefault(key, {})
         mark = mark.parts.setdefault(key, Mark(offset))
         if not isinstance(here, dict):
-            raise _Wrong("goes below a value that is not a map")
+            raise _BadCall("goes below a value that is not a map")
     here[last], mark.parts[last] = value.value, Mark(offset, value.mark.parts)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nodeattrs import border
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -138,7 +138,7 @@ def _chosen(layers: list[Layer], number: int, file: str) -> Layer:
     return layers[number - 1]
 
 
-@taking(
+@checked_args(
     path=A_PATH,
     name=str,
     kind=str,

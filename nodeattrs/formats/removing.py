@@ -50,7 +50,7 @@ def without(text: str, path: Path, syntax: Syntax, *, earlier: bool = False) -> 
         for one in reversed(found[:-1] if earlier else found[-1:]):
             text = _cut(text, one)
         after = parse(text, "", syntax)
-    except (DocumentError, _Odd):
+    except (DocumentError, _UnsupportedYaml):
         return None
     wanted = before if earlier else left_without(before, path)
     is_done = not earlier or (len(found) > 1 and all(one.path != path for one in after.warnings))
@@ -74,7 +74,7 @@ def veiled(text: str, sensitive: Iterable[Path]) -> str:
             is_encrypted = may_be_encrypted(text[one.start : one.end]) and not (hidden and hidden[-1].start > one.start)
             if is_encrypted or any(_leads_into(one.path, path) for path in wanted):
                 hidden = [*(other for other in hidden if other.end <= one.start), one]
-    except _Odd:
+    except _UnsupportedYaml:
         return WITHHELD
     for one in reversed(hidden):
         text = f"{text[: one.start]}{one.path[-1]}: {WITHHELD}{text[one.end :]}"
@@ -90,12 +90,12 @@ def _leads_into(path: tuple[str, ...], secret: tuple[str, ...]) -> bool:
     return any(all(want in ("*", step) for want, step in zip(secret[:end], path[at:], strict=False)) for at in starts)
 
 
-class _Odd(Exception):
+class _UnsupportedYaml(Exception):
     """Raised for YAML that is not taken apart here: a key that is no scalar, an alias, a merge."""
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenCollection:
     """A map or list whose end was not read yet: its path, and the last key, or the number of its elements so far."""
 
     is_map: bool
@@ -111,17 +111,17 @@ class _Open:
 
 
 def _entries(text: str) -> Iterator[_Entry]:
-    """Every entry of every map, in the order of their ends. raises: _Odd"""
-    open_: list[_Open] = []
+    """Every entry of every map, in the order of their ends. raises: _UnsupportedYaml"""
+    open_: list[_OpenCollection] = []
     end = 0
     try:
         for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             one: Any = event
             if isinstance(one, yaml.AliasEvent) or (isinstance(one, yaml.CollectionStartEvent) and _is_key(open_)):
-                raise _Odd
+                raise _UnsupportedYaml
             if isinstance(one, yaml.CollectionStartEvent):
                 steps = open_[-1].inside if open_ else ()
-                open_.append(_Open(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
+                open_.append(_OpenCollection(isinstance(one, yaml.MappingStartEvent), bool(one.flow_style), steps))
             elif isinstance(one, yaml.ScalarEvent) and _is_key(open_):
                 open_[-1].key, open_[-1].start = one.value, _index(one.start_mark)
             elif isinstance(one, (yaml.ScalarEvent, yaml.CollectionEndEvent)):
@@ -130,19 +130,19 @@ def _entries(text: str) -> Iterator[_Entry]:
                 end = _index(one.end_mark) if written else end
                 yield from _closed(open_, end)
     except yaml.YAMLError as error:
-        raise _Odd from error
+        raise _UnsupportedYaml from error
 
 
 def _index(mark: Any) -> int:
     return int(mark.index)
 
 
-def _is_key(open_: list[_Open]) -> bool:
+def _is_key(open_: list[_OpenCollection]) -> bool:
     """Whether the next event is a key of the innermost map."""
     return bool(open_) and open_[-1].is_map and open_[-1].key is None
 
 
-def _closed(open_: list[_Open], end: int) -> Iterator[_Entry]:
+def _closed(open_: list[_OpenCollection], end: int) -> Iterator[_Entry]:
     """The entry that ends here, if a map is open."""
     if open_:
         here = open_[-1]
@@ -157,7 +157,7 @@ def _cut(text: str, one: _Entry) -> str:
         return _cut_in_brackets(text, one.start, one.end)
     start = text.rfind("\n", 0, one.start) + 1
     if text[start : one.start].strip(" "):
-        raise _Odd  # the first key of an element: the dash is on its line
+        raise _UnsupportedYaml  # the first key of an element: the dash is on its line
     end = text.find("\n", max(one.start, one.end - 1)) + 1
     return text[:start] + text[end or len(text) :]
 

@@ -77,7 +77,7 @@ class _Entry(NamedTuple):
     group: str = ""
 
 
-class _Voids:
+class _VoidGroups:
     """Where the groups of keys were made void, and which keys they have had since then."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ def git_parts(text: Text, budget: Budget) -> list[ParsedText]:
 
 def _parsed(text: Text, budget: Budget, syntax: str, entries: Iterable[_Entry]) -> ParsedText:
     tree: dict[str, Any] = {}
-    root, voids = Mark(0), _Voids()
+    root, voids = Mark(0), _VoidGroups()
     for entry in entries:
         budget.values(1)
         holder, mark = tree, root

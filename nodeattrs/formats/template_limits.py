@@ -102,7 +102,7 @@ _NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
 
-class _Meter:
+class _TemplateBudget:
     """The budget of the templates of one environment. Its methods raise TooMuch where the budget is used up.
 
     budget: its steps are drawn; each template may take its seconds after it is compiled
@@ -303,7 +303,7 @@ def _percent(text: Any, values: Any, weight: int) -> int:
 class _Fields(Formatter):
     """A formatter that draws steps for each field. It sees the width of a field after inner fields are filled in."""
 
-    meter: _Meter
+    meter: _TemplateBudget
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         self.meter.expect(max(map(int, _NUMBER.findall(format_spec)), default=0))
@@ -316,7 +316,7 @@ class _Formatter(_Fields, SandboxedFormatter):
     pass
 
 
-class _Escaping(_Fields, SandboxedEscapeFormatter):
+class _EscapingFormatter(_Fields, SandboxedEscapeFormatter):
     pass
 
 
@@ -333,7 +333,7 @@ _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)
 """Filters that return their argument, and draw steps for it. No template can name them."""
 
 
-class _Drawing(NodeTransformer):
+class _BudgetTransformer(NodeTransformer):
     """Puts the filters above into the tree of a template: operators and loops make no calls that could be counted."""
 
     def __init__(self, environment: Environment) -> None:
@@ -442,7 +442,7 @@ class CountedEnvironment(SandboxedEnvironment):
     ) -> None:
         # Jinja's optimizer takes the cube of how deep an expression is.
         super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
-        self.meter = _Meter(budget)
+        self.meter = _TemplateBudget(budget)
         self.code_generator_class = _NativeCode if native else _Code
         self.concat = lambda parts: joined(self.meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
         hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
@@ -487,7 +487,7 @@ class CountedEnvironment(SandboxedEnvironment):
         The seconds of the template begin when this returns. raises: TooMuch; TemplateSyntaxError
         """
         self.meter.restart()
-        tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
+        tree = _BudgetTransformer(self).visit(self.parse(source) if isinstance(source, str) else source)
         code = super().compile(tree, *args, **named)
         self.meter.restart()
         return code
@@ -538,7 +538,7 @@ class CountedEnvironment(SandboxedEnvironment):
         """What `str.format` and `str.format_map` give."""
         formatter: Any = _Formatter(self)
         if isinstance(text, Markup):
-            formatter = _Escaping(self, escape=text.escape)
+            formatter = _EscapingFormatter(self, escape=text.escape)
         formatter.meter = self.meter
         if name == "format_map":
             (named,), args = args, ()

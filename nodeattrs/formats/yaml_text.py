@@ -40,7 +40,7 @@ def read(text: Text, budget: Budget | None = None) -> ParsedText:
 
     raises: DocumentError, also for a second document and an unknown tag; TooMuch
     """
-    builder = _Plain(text, budget=budget)
+    builder = _YamlBuilder(text, budget=budget)
     return ParsedText(builder.run(), lambda: builder.mark, tuple(builder.warnings))
 
 
@@ -52,7 +52,7 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
             and None from it changes nothing. A value under another tag that is not YAML's own becomes a `Tagged`
     raises: DocumentError; TooMuch
     """
-    builder = _Layered(text, budget=budget)
+    builder = _TaggedYamlBuilder(text, budget=budget)
     builder.tags = tags
     builder.run()
     warnings = tuple(builder.warnings)
@@ -63,7 +63,7 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[ParsedText]:
     ]
 
 
-class _Plain(Builder):
+class _YamlBuilder(Builder):
     def error(self, message: str, event: Any, **more: Any) -> DocumentError:
         return super().error(message, event, path=self._path(), **more)
 
@@ -123,7 +123,7 @@ class _Plain(Builder):
         return self.error(f"!!{name} cannot be kept here", event, hint=_TAG_HINTS.get(name))
 
 
-class _Layered(_Plain):
+class _TaggedYamlBuilder(_YamlBuilder):
     takes_all = True
     tags: Tags
 

@@ -18,7 +18,7 @@ _NUMBER_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+
 """Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number."""
 
 
-class _Aliased(yaml.SafeDumper):
+class _AliasDumper(yaml.SafeDumper):
     """Writes an object that occurs twice as an alias the second time."""
 
 
@@ -62,8 +62,8 @@ def _plain_text(dumper: Any, value: str) -> Any:
     return dumper.represent_data(str.__str__(value))  # a text of a kind of its own, such as a reference
 
 
-_Aliased.add_multi_representer(str, _plain_text)
-_Aliased.add_representer(str, text)
+_AliasDumper.add_multi_representer(str, _plain_text)
+_AliasDumper.add_representer(str, text)
 for _dumper in (_Blocks, _QuickBlocks):
     _dumper.add_multi_representer(str, _plain_text)
     _dumper.add_representer(str, _block)
@@ -114,7 +114,7 @@ def written(value: Any, *, blocks: bool = False, **layout: Any) -> str:
     layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
         try:
-            made = str(yaml.dump(value, Dumper=_QuickBlocks if blocks else _Aliased, **layout))
+            made = str(yaml.dump(value, Dumper=_QuickBlocks if blocks else _AliasDumper, **layout))
         except UnicodeEncodeError:  # half of a surrogate pair, which libyaml cannot write
             made = str(yaml.dump(value, Dumper=_Blocks, **layout))
     except RecursionError as error:

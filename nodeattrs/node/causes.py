@@ -20,10 +20,10 @@ from nodeattrs.causes.file_names import file_of
 from nodeattrs.causes.flow import Flow, Frame, SourceExpression
 from nodeattrs.causes.scopes import EACH, SOME
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats import documents
 from nodeattrs.formats.python import PythonText
@@ -42,13 +42,13 @@ Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 """path of an attribute -> (origin, causes) of its value when it was read; None where it is not followed or not set."""
 
 
-Then = Callable[[Ledger, At, Any, frozenset[Path], Path], Trace]
+Then = Callable[[Ledger, SourcePath, Any, frozenset[Path], Path], Trace]
 """(ledger, mark and path that set a value, the value, paths on the way, path that was read) -> the trace of that
 path.
 """
 
 
-def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
+def causes_of(ledger: Ledger, by: SourcePath, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
     """The causes of a value in a slot: first calls, innermost first, then the lines that it comes from; () for none.
 
     Where a snapshot has the causes, they are taken from there.
@@ -239,7 +239,7 @@ class CauseFinder:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """The merged value at the known steps of a path, as a tree from the root."""
         known = _known(path)
-        return under(known, self._ledger.plain_copy(self._ledger.part_at(PLAN, known), False))
+        return tree_with(known, self._ledger.plain_copy(self._ledger.part_at(PLAN, known), False))
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
         found = self._read(path)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodeattrs.core.claim import Verb
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
@@ -195,17 +195,17 @@ class ComponentTree:
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def create_step(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
+    def create_step(self, path: Path, step: Any, is_step: bool = False) -> Place:
         """The place one step below *path*. If nothing is set there, a new empty map is stored, as in Chef.
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
-        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
-        raises:     NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
+        is_step: True: the line of code goes on to set a path below; see `Marks.number_here`
+        raises:  NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
         """
         with self.ledger.lock:
             place = self.place(path)
             found = step_down(place, step)  # another thread may have come first
-            return found if value_of(found) is not ABSENT else self._create_step(place, path, step, on_the_way)
+            return found if value_of(found) is not ABSENT else self._create_step(place, path, step, is_step)
 
     def step_through(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Returns (path, place) some steps below *path*; absent maps on the way and at the end are created and stored.
@@ -217,21 +217,21 @@ class ComponentTree:
             step = key_of(step, path)
             place = file, recipe = step_down(place, step)
             if recipe is ABSENT and file is ABSENT:
-                place = self.create_step(path, step, on_the_way=True)
+                place = self.create_step(path, step, is_step=True)
             path = (*path, step)
         return path, place
 
-    def _create_step(self, place: Place, path: Path, step: Any, on_the_way: bool) -> Place:
+    def _create_step(self, place: Place, path: Path, step: Any, is_step: bool) -> Place:
         thing = value_of(place)
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, OwnedMap):
-            mark = self._mark_here(len(path) + 1, _SET, on_the_way, 6)
+            mark = self._mark_here(len(path) + 1, _SET, is_step, 6)
             made = OwnedMap((), mark)
             self.ledger.put(self.slot, (*path, step), made, mark)
             return (made, ABSENT) if self._has_two_slots and self.ledger.early else (ABSENT, made)
         if isinstance(thing, dict):  # a frozen one, perhaps in a list; `store` takes a copy
-            self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
+            self.store((*path, step), OwnedMap(), parent=place, is_step=is_step)
             return self.place((*path, step))
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
@@ -277,7 +277,7 @@ class ComponentTree:
         full: bool = False,
         parent: Place | None = None,
         depth: int | None = None,
-        on_the_way: bool = False,
+        is_step: bool = False,
     ) -> None:
         """Store *value* at *path* in the slot of the current setter; the old value goes into the history.
 
@@ -287,7 +287,7 @@ class ComponentTree:
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
         depth:  where the locator begins to count paths; None: at the depth of *path*
-        on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
+        is_step: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
         # Each write comes through here, so it avoids calls.
@@ -303,8 +303,8 @@ class ComponentTree:
         with ledger.lock:
             top = None if is_own else self._list_above(path)  # no map inside a list is an owned one
             if top is not None:
-                mark = self._mark_here(depth, Verb.APPEND, on_the_way)
-                self._change_list(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
+                mark = self._mark_here(depth, Verb.APPEND, is_step)
+                self._change_list(top, lambda own, mark: own.put(path[len(top) :], value, SourcePath(mark, path)), mark)
                 return
             old = above.get(key, ABSENT)
             if old is ABSENT and file is not ABSENT is not recipe:
@@ -315,17 +315,17 @@ class ComponentTree:
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
                 verb = _FULL if full else Verb.REPLACE if assigned else _SET
-                mark = ledger.marks.number_here(depth, verb, 3, on_the_way)  # its frame, this one, and a caller's
+                mark = ledger.marks.number_here(depth, verb, 3, is_step)  # its frame, this one, and a caller's
             if assigned:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
                 value.origin = mark
             ledger.put(slot, path, value, mark)
 
-    def _mark_here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
+    def _mark_here(self, depth: int, verb: Verb, is_step: bool = False, above: int = 4) -> int:
         """The mark of the line of code that calls this package; 0 where no origins are kept. above: in `number_here`"""
         # Four at least: `number_here`, this method, another one of this class, and its caller.
-        return self.ledger.marks.number_here(depth, verb, above, on_the_way) if self.ledger.provenance else 0
+        return self.ledger.marks.number_here(depth, verb, above, is_step) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         """The path of the first list on the way to *path*, *path* itself excluded; None where no list is."""
@@ -351,7 +351,7 @@ class ComponentTree:
             mark = self._mark_here(len(path), Verb.APPEND, False, 5)
             if top is None:
                 return self._change_list(path, change, mark, replaces)
-            steps, setter = path[len(top) :], At(mark, path)
+            steps, setter = path[len(top) :], SourcePath(mark, path)
             return self._change_list(
                 top, lambda own, _: own.change_list_inside(steps, lambda inner: change(inner, mark), setter), mark
             )

@@ -14,7 +14,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import merged_places
 from nodeattrs.core.looks import quietly
-from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.origins import Origins, SourcePath
 from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
@@ -153,19 +153,19 @@ class Intake:
         *,
         guid: str | None = None,
         settled: bool = False,
-        anew: bool = True,
+        replace: bool = True,
     ) -> None:
         """Make facts the automatic attributes (slot 15), and set `name` and `chef_environment` there.
 
         guid:    Chef's GUID, which becomes the automatic attribute `chef_guid`; None sets none
         settled: True: the facts are JSON data of at most 499 levels that never changes, so they are not copied
-        anew:    True: the facts replace all automatic attributes; False: they are deep merged over them
+        replace: True: the facts replace all automatic attributes; False: they are deep merged over them
         raises:  BadArgument, where the facts have no `platform`
         """
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
-        if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
+        if replace and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
             replace_slot(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)
@@ -306,7 +306,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists
         set_by, below = set_by_at(ledger.trees[slot], path)
         return set_by if type(set_by) is list else list(element_origins(set_by, path, len(below)))
 
-    inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
+    inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), SourcePath(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
     for place, part in merged_places(inside, ledger.trees[slot], laid, known, unite_lists):
         path = place.path
@@ -380,7 +380,7 @@ def _take_over(component: ComponentTree, saved: Ledger) -> None:
 
     Values that the node's own document had set are left out.
     """
-    tree = _Adoption(component.ledger, saved).tree(saved.trees[component.lower])
+    tree = _TreeCopier(component.ledger, saved).tree(saved.trees[component.lower])
     component.detach()
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
@@ -397,7 +397,7 @@ def _saved(locator: Locator) -> Locator:
     return locator.at(()).saved()
 
 
-class _Adoption:
+class _TreeCopier:
     """Copies a tree from another ledger, and each mark that the tree refers to, but no other marks.
 
     Values that the node's own document had set are left out.

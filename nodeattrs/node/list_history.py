@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim
-from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.origins import Origins, SourcePath
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Event, Ledger
@@ -125,7 +125,7 @@ class ListHistory:
         if self.depth < len(self.path):
             return True
         early = later_marks(self._taken_over.set_by) if self._taken_over is not None else ()
-        marks_left = {setter.source for setter in self._left}
+        marks_left = {setter.source for setter in self._current_origins}
         return not marks_left.isdisjoint((*first_marks(self.now), *early)) or self._first().value == []
 
     @cached_property
@@ -148,7 +148,7 @@ class ListHistory:
         return self.is_left
 
     @cached_property
-    def _left(self) -> set[At]:
+    def _current_origins(self) -> set[SourcePath]:
         """The origins of all elements of the list now."""
         return {setter for one in self.now for setter in setters_in_element(one, ())}
 
@@ -167,29 +167,31 @@ class ListHistory:
             for one in element_origins(state.set_by, self.at, len(state.value))
             for setter in setters_in_element(one, ())
         }
-        if those and those <= self._left:
+        if those and those <= self._current_origins:
             return True
         is_step = state is self._taken_over or (state.event is not None and state.event.by in later_marks(self.now))
         if not is_step or first_marks(state.set_by) != first_marks(self.now):
             return bool(rest) and setters_at(state.value, state.set_by, rest, self.at) == self._setters
         if not rest:
-            return self.is_left or last_mark(state.set_by) in {one.source for one in self._left}
+            return self.is_left or last_mark(state.set_by) in {one.source for one in self._current_origins}
         is_there = dig(state.value, rest) is not ABSENT
         return not is_there or self._has(setters_at(state.value, state.set_by, rest, self.at), rest)
 
     @cached_property
-    def _setters(self) -> list[At]:
+    def _setters(self) -> list[SourcePath]:
         tree = self.ledger.trees[self.slot]
         return setters_at(tree, tree.origin, self.path)
 
-    def _has(self, those: list[At], rest: Path) -> bool:
+    def _has(self, those: list[SourcePath], rest: Path) -> bool:
         """Whether some lines set a value of the list, at *rest* or at another index."""
         return _set_so(self.ledger.trees[self.slot], self.at, rest, those)
 
     def _list(self, now: ChangedListOrigins) -> ListChanges:
         taken, first = self._taken_over, self._first()
         slot = None if taken is None or taken.event else taken.slot
-        claims = (_claim(self.ledger, first.slot, At(one, self.path), self.path, first.value) for one in now.first)
+        claims = (
+            _claim(self.ledger, first.slot, SourcePath(one, self.path), self.path, first.value) for one in now.first
+        )
         return ListChanges(slot, tuple(claims), self._changers(now, 0))
 
     def _part(self, now: ChangedListOrigins) -> ListChanges | None:
@@ -209,11 +211,11 @@ class ListHistory:
         claims = []
         for index, number in enumerate(now.later[since:], since):
             slot = taken.slot if taken is not None and index < early else self.slot
-            claims.append(_claim(self.ledger, slot, At(number, self.at), self.at))
+            claims.append(_claim(self.ledger, slot, SourcePath(number, self.at), self.at))
         return tuple(claims)
 
 
-def _set_so(tree: Any, at: Path, rest: Path, those: list[At]) -> bool:
+def _set_so(tree: Any, at: Path, rest: Path, those: list[SourcePath]) -> bool:
     """Whether *those* set a value of the list at *at*: at *rest*, or where elements on the way have other indexes."""
     return any(setters_at(tree, tree.origin, (*at, *way)) == those for way in _ways(dig(tree, at), rest))
 
@@ -249,6 +251,6 @@ def _states(ledger: Ledger, slot: int, path: Path) -> Iterator[_State]:
                 yield _State(one, event.set_by, event.value, event)
 
 
-def _claim(ledger: Ledger, slot: int, setter: At, path: Path, value: Any = ABSENT) -> Claim:
+def _claim(ledger: Ledger, slot: int, setter: SourcePath, path: Path, value: Any = ABSENT) -> Claim:
     origin, mark = ledger.marks.place(setter)
     return Claim(path, value if value is ABSENT else shown(value), slot, origin, mark.verb)

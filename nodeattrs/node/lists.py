@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import Any
 
-from nodeattrs.core.origins import At, Origins, origins_at, patched
+from nodeattrs.core.origins import Origins, SourcePath, origins_at, patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.maps import OwnedMap
@@ -77,7 +77,7 @@ class Elements:
         self.values[index] = _with(element, inside, value) if inside else _frozen(value)
         self.origins[index] = patched(self.origins[index], inside, set_by) if inside else set_by
 
-    def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: At) -> Any:
+    def change_list_inside(self, steps: Path, change: Callable[[Elements], Any], setter: SourcePath) -> Any:
         """Call *change* with the elements of a list inside this one, store them there, and return the result of
         *change*.
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.looks import TREE, Looks
-from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
+from nodeattrs.core.origins import Origins, SourcePath, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 
@@ -45,7 +45,7 @@ def element_origins(set_by: SetBy, path: Path, length: int) -> list[Origins]:
     path:   of the list in its slot
     length: the number of elements
     """
-    return set_by if isinstance(set_by, list) else [At(set_by, (*path, index)) for index in range(length)]
+    return set_by if isinstance(set_by, list) else [SourcePath(set_by, (*path, index)) for index in range(length)]
 
 
 def first_marks(set_by: SetBy) -> tuple[int, ...]:
@@ -85,7 +85,7 @@ def last_mark(set_by: SetBy) -> int:
     return max(first_marks(set_by), default=0)
 
 
-def setters_in_element(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[At]:
+def setters_in_element(set_by: Origins, at: Path, inside: Path = ()) -> Iterator[SourcePath]:
     """Yield a mark and a path in the slot for each line that set the value at *inside* in a list's element.
 
     The first setter comes first. There are several if equal elements of merged lists became one.
@@ -247,7 +247,7 @@ def at_version(tree: OwnedMap, version: int) -> OwnedMap:
     return copy
 
 
-def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At]:
+def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[SourcePath]:
     """The marks of the lines that set the value at *inside* of a tree, each with the path of the value in the slot.
 
     There is one, except for an element that several merged lists had. For a value that is absent, it is the mark of the
@@ -263,7 +263,7 @@ def setters_at(tree: Any, set_by: SetBy, inside: Path, at: Path = ()) -> list[At
         if isinstance(tree, OwnedMap):
             set_by = tree.origins.get(step, tree.origin)
         tree = dig(tree, (step,))
-    return [At(last_mark(set_by), (*at, *inside))]
+    return [SourcePath(last_mark(set_by), (*at, *inside))]
 
 
 def set_by_at(tree: OwnedMap, path: Path) -> tuple[SetBy, Any]:

@@ -15,12 +15,12 @@ from typing import Any
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding, Step, decisions
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP
-from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
+from nodeattrs.core.trace import EarlierValue, Element, Outcome, Trace, TraceClaim, rule_in_words, traced
 from nodeattrs.core.tracing import walk
-from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
 from nodeattrs.core.walk import SetValue, Walk, outwards
 from nodeattrs.node.causes import causes_of
 from nodeattrs.node.joined import plain
@@ -57,8 +57,8 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     unknown = dict(enumerate(layers, len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
-    walked = walk(folding, path, trees, along)
+    removals = None if brief else lambda at: outwards(at) if at.source in unknown else _places_removed_with(ledger, at)
+    walked = walk(folding, path, trees, removals)
     if walked.cover is not None:
         walked = _through_deferred(walked, path)
 
@@ -75,7 +75,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
-        then = partial(_then, ledger, by, setting.value, seen)
+        then = partial(_trace_as_read, ledger, by, setting.value, seen)
         plain = setting.value if type(setting.value) in READY else shown(setting.value)
         made = Claim(setting.path, plain, setting.source, origin, verb, why, then)
         own_paths[id(made)] = made, setting.own
@@ -94,7 +94,9 @@ def _may_decide(tree: OwnedMap, path: Path) -> bool:
     return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
-def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
+def _trace_as_read(
+    ledger: Ledger, by: SourcePath, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False
+) -> Trace:
     """The trace of an attribute as it was read when *by* set a value; for a deferred value, as it is read now."""
     with ledger.lock:
         then = ledger
@@ -103,7 +105,7 @@ def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path,
         return trace_of(then, path, seen, brief)
 
 
-brief_then = partial(_then, brief=True)
+brief_then = partial(_trace_as_read, brief=True)
 """The brief trace of an attribute as it was when a value was set: `Then` of `causes`."""
 
 
@@ -124,7 +126,7 @@ def _with_history(ledger: Ledger, trace: Trace, own_paths: Mapping[int, Path], b
     shown_events = {id(event) for one in lists.values() for event in one.events}
     element_paths = {one.slot: one.path for one in lists.values()}
     is_covered = any(len(one.claim.path) < len(trace.path) for one in trace.losers)
-    history = _past(ledger, trace.path, shown_events, element_paths, is_covered)
+    history = _earlier_values(ledger, trace.path, shown_events, element_paths, is_covered)
     return trace._replace(claims=tuple(rows), history=tuple(history))
 
 
@@ -160,7 +162,7 @@ def _with_changes(stated: TraceClaim, history: ListHistory | None) -> TraceClaim
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
     """A row for each line that set an element of a list that was merged from lists in its slot; else the row itself."""
     claim = stated.claim
-    setters: list[At] = []
+    setters: list[SourcePath] = []
     if int in map(type, own) and stated.outcome is not Outcome.UNKNOWN:
         tree = ledger.trees[claim.rank]
         setters = setters_at(tree, tree.origin, own)
@@ -206,7 +208,7 @@ def _through_deferred(walked: Walk, path: Path) -> Walk:
     for by in walked.standing:
         value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
         if value is not ABSENT:
-            return walked._replace(value=value, origins=At(by.source, path), cover=None)
+            return walked._replace(value=value, origins=SourcePath(by.source, path), cover=None)
     return walked
 
 
@@ -220,7 +222,7 @@ def _read(standing: Any) -> Any:
         return plain(standing, False)
 
 
-def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> Element:
+def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[SourcePath, ...]) -> Element:
     """The Element with a claim for each line that set it."""
     claims = []
     for slot, own in found:
@@ -234,16 +236,16 @@ def _element(ledger: Ledger, path: Path, entry: Any, found: tuple[At, ...]) -> E
     return Element(entry, tuple(dict.fromkeys(slot for slot, _ in found)), tuple(claims))
 
 
-def _past(
+def _earlier_values(
     ledger: Ledger, path: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
-) -> Iterator[Earlier]:
+) -> Iterator[EarlierValue]:
     """Yield values that were set before at *path*, above it, and below it (ten paths at most).
 
     but:     ids of events that a row of the trace has already
     owns:    slot -> the path in that slot, for an element of a list, whose index may differ
     covered: whether an overridden value lies above the path: an erased map there would override it
     """
-    earlier: list[Earlier] = []
+    earlier: list[EarlierValue] = []
     for depth in range(len(path), -1, -1):
         earlier += _chronicled(ledger, path[:depth], path[depth:], but, owns, covered)
     yield from _newest_first(earlier)
@@ -252,18 +254,18 @@ def _past(
         yield from _chronicled(ledger, at, (), but, {}, False)
 
 
-def _newest_first(found: list[Earlier]) -> list[Earlier]:
+def _newest_first(found: list[EarlierValue]) -> list[EarlierValue]:
     """The values in order, the newest first. One that went with a map above is newer than one that the map's setter
     had overwritten.
     """
-    ordered: list[Earlier] = []
+    ordered: list[EarlierValue] = []
     for one in found:
         older = (at for at, other in enumerate(ordered) if _is_newer(one, other))
         ordered.insert(next(older, len(ordered)), one)
     return ordered
 
 
-def _is_newer(one: Earlier, other: Earlier) -> bool:
+def _is_newer(one: EarlierValue, other: EarlierValue) -> bool:
     is_above = one.at is not None and other.at is not None and len(one.at) < len(other.at)
     by = other.by
     return is_above and by is not None and (by.rank, by.origin) == (one.claim.rank, one.claim.origin)
@@ -271,7 +273,7 @@ def _is_newer(one: Earlier, other: Earlier) -> bool:
 
 def _chronicled(
     ledger: Ledger, at: Path, rest: Path, but: Collection[int], owns: Mapping[int, Path], covered: bool
-) -> Iterator[Earlier]:
+) -> Iterator[EarlierValue]:
     chronicles = ledger.history.get(at, {})
     for slot, silent in sorted(chronicles, key=lambda key: (-key[0], key[1])):
         chronicle = chronicles[slot, silent]
@@ -280,13 +282,15 @@ def _chronicled(
             None if id(event) in but else _event(ledger, slot, at, event, rest, own, covered)
             for event in chronicle.events
         ]
-        dropped = Earlier(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
+        dropped = EarlierValue(Claim(at, ABSENT, slot, Origin("forgotten")), "forgotten", None, chronicle.dropped)
         for past in (*reversed(later), dropped if chronicle.dropped and not rest else None, first):
             if past is not None:
                 yield past
 
 
-def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool) -> Earlier | None:
+def _event(
+    ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: Path, covered: bool
+) -> EarlierValue | None:
     """An event at *at* as an earlier value at *rest* below it; None where it says nothing of that path.
 
     own: the steps below *at* in this slot, which differ from *rest* where an element had another index
@@ -302,12 +306,14 @@ def _event(ledger: Ledger, slot: int, at: Path, event: Event, rest: Path, own: P
         verb = Verb.ERASE if event.what == "erased" else doer.verb
         by = Claim(at, ABSENT, slot, doer.locator.at(at[doer.depth :]), verb)
     rule = _rule_for(ledger, at, event.value) if event.what == "kept out" else ""
-    return Earlier(Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at, rule=rule)
+    return EarlierValue(
+        Claim(path, shown(value), slot, origin, _verb(mark, path, value)), event.what, by, at=at, rule=rule
+    )
 
 
 def _rule_for(ledger: Ledger, path: Path, value: Any) -> str:
     """The rule in words that kept a value out at *path*; "" where the node has no such rule any more."""
-    part = Part(under(path, value), ())
+    part = Part(tree_with(path, value), ())
     place = next(decisions(ledger.plan(DEFAULT_GROUP).policy, part, part), None)
     return rule_in_words(*place.rule) if place is not None and place.verdict is KEEP else ""
 
@@ -324,7 +330,7 @@ def _verb(mark: Mark, path: Path, value: Any) -> Verb:
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
 
 
-def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
+def _places_removed_with(ledger: Ledger, at: SourcePath) -> Iterator[SourcePath]:
     """Yield the places that would go if the line that set a place were removed, the smallest first.
 
     A map that only this line has stepped into goes with it; a map that another line has made does not.
@@ -333,7 +339,7 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
     set_by, _ = set_by_at(tree, path)
     depth = ledger.marks[set_by].depth if isinstance(set_by, int) else len(path)
     while len(path) > depth:  # an entry of a map that was set at once
-        yield At(at.source, path)
+        yield SourcePath(at.source, path)
         if not _is_one(ledger, at.source, path):
             return
         path = path[:-1]
@@ -341,10 +347,10 @@ def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
         if not isinstance(set_by, int) or not _is_one(ledger, at.source, path):
             break
         path = path[:-1]
-    yield At(at.source, path)
+    yield SourcePath(at.source, path)
     while path and (not isinstance(set_by, int) or _is_one(ledger, at.source, path)):
         path = path[:-1]
-        yield At(at.source, path)
+        yield SourcePath(at.source, path)
 
 
 def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:

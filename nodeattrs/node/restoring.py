@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
-from nodeattrs.core.origins import At, PatchedOrigins
+from nodeattrs.core.origins import PatchedOrigins, SourcePath
 from nodeattrs.core.tree import Path, copied, is_json
 from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.formats.python import PythonText
@@ -267,7 +267,7 @@ def _unpacked_set_by(set_by: Any) -> Any:
         return ChangedListOrigins(map(_unpacked_set_by, set_by["of"]), first, later)
     if "at" in set_by:
         number, path = set_by["at"]
-        return At(int(number), _unpacked_path(path))
+        return SourcePath(int(number), _unpacked_path(path))
     if "all" in set_by:
         return tuple(_unpacked_set_by(one) for one in set_by["all"])
     base, path, inner = set_by["in"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -49,7 +49,7 @@ class SetterBlock:
         self._ledger.marks.entered = self._entered
 
 
-@taking(node=Attributes, source=str, name=str, locator="at?")
+@checked_args(node=Attributes, source=str, name=str, locator="at?")
 def setting_as(node: Attributes, source: str, name: str = "", locator: Locator | None = None) -> SetterBlock:
     """A `with` block in which a source sets the values: `with setting_as(node, "recipe", "apache2"):`.
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.node.sites import Calls, CodeLocator, ExpressionSite, SavedRead, SavedRun, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
@@ -151,7 +151,7 @@ class Marks:
     def __len__(self) -> int:
         return len(self.table)
 
-    def place(self, one: At) -> tuple[Origin, Mark]:
+    def place(self, one: SourcePath) -> tuple[Origin, Mark]:
         """Returns (origin, mark) for a mark's number and a path in the slot. The origin has the line of that path."""
         mark = self[one.source]
         return mark.locator.at(one.path[mark.depth :]), mark
@@ -175,7 +175,7 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
+    def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, is_step: bool = False) -> int:
         """The number of the mark for the line outside of this library that calls now. A new line gets a new mark.
 
         The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
@@ -183,7 +183,7 @@ class Marks:
         depth: where the locator begins to count paths; see `Mark`
         verb:  how the line sets the value
         above: how many frames, this one included, certainly belong to this package
-        on_the_way: True for a map above the path that the line goes on to set; `is_step` of its site is then true
+        is_step: True for a map above the path that the line goes on to set; `is_step` of its site is then true
         cost:  a walk up the frames of this package; from inside a function also up to the file that runs
         """
         setter, entered = self.setter, self.entered
@@ -196,7 +196,7 @@ class Marks:
         while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
             frame = frame.f_back
         code = frame.f_code
-        offset = _begin(code, frame.f_lasti) + on_the_way
+        offset = _begin(code, frame.f_lasti) + is_step
         # By id: hashing a code object costs more than all the rest. The site in the table keeps the object alive.
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         calls: Calls = ()

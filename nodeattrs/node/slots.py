@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
 from nodeattrs.core.rules import PathRule, ruled
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument, DocumentError, UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, WatchedMap
 from nodeattrs.node.slot_names import CHEF_RULES, DEFAULT_ENVIRONMENT, SLOTS, Slot
@@ -76,7 +76,7 @@ def component(name: str) -> Component:
     try:
         return _BY_NAME[name]
     except (KeyError, TypeError):
-        hint = meant(name, _BY_NAME) or "the levels are " + ", ".join(_BY_NAME)
+        hint = hint_for(name, _BY_NAME) or "the levels are " + ", ".join(_BY_NAME)
         raise UnknownName(f"there is no level called {name!r}", hint=hint) from None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Cause, LocatorBelow, Origin
-from nodeattrs.core.origins import At, Origins, PatchedOrigins
+from nodeattrs.core.origins import Origins, PatchedOrigins, SourcePath
 from nodeattrs.core.tree import NO_ENTRIES, SCALARS, Path, copied, dig, is_json
 from nodeattrs.formats.documents import DocumentLocator
 from nodeattrs.node.causes import causes_of, imported_sources
@@ -94,7 +94,7 @@ def _packed_marks(
     ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
 ) -> list[dict[str, Any]]:
     """All marks, with the lines of the values in some slots; a mark that nothing there refers to is blank."""
-    reach = _Reach(ledger, slots)
+    reach = _PathsByMark(ledger, slots)
     marks: list[dict[str, Any]] = [{"kind": UNKNOWN.kind}]
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
@@ -136,13 +136,13 @@ class _ValueCauses:
     def walk(self, value: Any, set_by: SetBy, path: Path) -> None:
         if isinstance(value, OwnedMap):
             if isinstance(set_by, int):
-                self._note(path, value, At(set_by, path))
+                self._note(path, value, SourcePath(set_by, path))
             for key, inner in value.items():
                 self.walk(inner, value.origins.get(key, value.origin), (*path, key))
         elif isinstance(set_by, int):
-            self._below(path, value, At(set_by, path))
+            self._below(path, value, SourcePath(set_by, path))
         else:
-            self._note(path, value, At(last_mark(set_by), path))
+            self._note(path, value, SourcePath(last_mark(set_by), path))
             for index, (inner, element) in enumerate(zip(value, set_by, strict=False)):
                 self._element(inner, element, (*path, index))
 
@@ -158,14 +158,14 @@ class _ValueCauses:
             for by in setters_in_element(set_by, path):
                 self._below(path, value, by)
 
-    def _below(self, path: Path, value: Any, by: At) -> None:
+    def _below(self, path: Path, value: Any, by: SourcePath) -> None:
         """Visit plain data and all that is in it, which one line has set."""
         self._note(path, value, by)
         if isinstance(value, (dict, list)):
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
-                self._below((*path, step), inner, At(by.source, (*by.path, step)))
+                self._below((*path, step), inner, SourcePath(by.source, (*by.path, step)))
 
-    def _note(self, path: Path, value: Any, by: At) -> None:
+    def _note(self, path: Path, value: Any, by: SourcePath) -> None:
         if self._ledger.marks[by.source].is_facts:
             return
         causes = causes_of(self._ledger, by, value, frozenset({path}), brief_then)
@@ -201,7 +201,7 @@ class _Sources:
 
     def packed_code(self, locator: Any) -> dict[str, Any] | None:
         """The place of the code that a locator stands for, and its calls; None for no code of the repository."""
-        locator, under = _whole(locator)
+        locator, under = _document_locator(locator)
         if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             return self._code(locator.site, locator.calls)
         if isinstance(locator, SavedLocator) and locator.code is not None:
@@ -254,14 +254,14 @@ class _Sources:
 
 def _saved_document(locator: Any) -> SavedDocument | None:
     """The document of the repository that a locator is for; None for any other document."""
-    locator, under = _whole(locator)
+    locator, under = _document_locator(locator)
     if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
         return None
     source = FileVersion(locator.document.file, locator.document.digest)
     return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
 
 
-def _whole(locator: Any) -> tuple[Any, Path]:
+def _document_locator(locator: Any) -> tuple[Any, Path]:
     """The locator of a whole document, and the path in it of the part that *locator* is for."""
     under: Path = ()
     while type(locator) is LocatorBelow:
@@ -269,7 +269,7 @@ def _whole(locator: Any) -> tuple[Any, Path]:
     return locator, under
 
 
-class _Reach:
+class _PathsByMark:
     """For each mark of a ledger, the paths of the values that it set in some slots, and in their history.
 
     A snapshot keeps the line of each such path, since the documents and code may be gone later.
@@ -323,7 +323,7 @@ class _Reach:
             _mirror(here, value, path, getattr(mark.locator, "has_places_below", None))
 
 
-def _setters(set_by: Any, at: Path) -> Iterator[At]:
+def _setters(set_by: Any, at: Path) -> Iterator[SourcePath]:
     """Yield the origins of an element and of all its parts; some come twice."""
     yield from setters_in_element(set_by, at)
     if isinstance(set_by, PatchedOrigins):
@@ -454,7 +454,7 @@ def _packed_set_by(set_by: Any) -> Any:
         return {"of": [_packed_set_by(one) for one in set_by], "begun": list(set_by.first), "steps": list(set_by.later)}
     if isinstance(set_by, list):
         return [_packed_set_by(one) for one in set_by]
-    if isinstance(set_by, At):
+    if isinstance(set_by, SourcePath):
         return {"at": [set_by.source, list(set_by.path)]}
     if isinstance(set_by, PatchedOrigins):
         return {"in": [_packed_set_by(set_by.base), list(set_by.path), _packed_set_by(set_by.by)]}

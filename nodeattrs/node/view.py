@@ -16,9 +16,9 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import RLock
 from typing import Any, NoReturn
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.looks import ENTRY, KEYS, SORT, TREE, Looks
-from nodeattrs.core.tree import ABSENT, Path, meant, spell
+from nodeattrs.core.tree import ABSENT, Path, hint_for, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
 from nodeattrs.node.joined import (
     entry_at,
@@ -236,7 +236,7 @@ class ReadCache(dict[Any, Any]):
         return self.order
 
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        hint = meant(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
+        hint = hint_for(key, self._ordered_keys()) or "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
@@ -306,7 +306,7 @@ class MapView(_View, Mapping[Any, Any]):
         # Not by catching KeyError: a deferred value may raise one of its own.
         return self[key] if key in self else default  # noqa: SIM401
 
-    @taking(other=Mapping)
+    @checked_args(other=Mapping)
     def merge(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
         """A plain copy of this map as a dict, with the entries of *other* over it, one level deep.
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Self
 
-from nodeattrs.core.borders import ListLike, taking
-from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.tree import ABSENT, Path, meant, spell, strict_key
+from nodeattrs.core.borders import ListLike, checked_args
+from nodeattrs.core.origins import Origins, SourcePath
+from nodeattrs.core.tree import ABSENT, Path, hint_for, spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NoSuchAttribute
 from nodeattrs.node.component_tree import Change, ComponentTree, Place, step_down, steps_down, value_of
 from nodeattrs.node.lists import Elements, in_order
@@ -336,7 +336,7 @@ class Writer(_Handle):
         return NoSuchAttribute(
             f"no attribute {spell(path)} in {self._tree.component.name}",
             path=path,
-            hint=meant(steps[-1], known) if steps else None,
+            hint=hint_for(steps[-1], known) if steps else None,
         )
 
 
@@ -410,7 +410,7 @@ class ListWriter(_Handle):
     def _new_origins(self, mark: int, count: int, listed: bool) -> list[Origins]:
         """The origins of new elements. listed: whether they came as one list, so that each has a line of its own"""
         path = self._path
-        return [At(mark, (*path, index) if listed else path) for index in range(count)]
+        return [SourcePath(mark, (*path, index) if listed else path) for index in range(count)]
 
     def append(self, value: Any) -> ListWriter:
         """Add one element at the end; returns this writer."""
@@ -420,14 +420,14 @@ class ListWriter(_Handle):
         """Add elements at the end; returns this writer."""
         return self._add(None, values)
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def concat(self, values: Iterable[Any]) -> ListWriter:
         """Add the elements of a list at the end; returns this writer."""
         return self._add(None, values, listed=True)
 
     extend = concat
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def __iadd__(self, values: Iterable[Any]) -> ListWriter:
         return self._add(None, values, listed=True)
 
@@ -435,7 +435,7 @@ class ListWriter(_Handle):
         """Add elements at the front; returns this writer."""
         return self._add(0, values)
 
-    @taking(index=int)
+    @checked_args(index=int)
     def insert(self, index: int, *values: Any) -> ListWriter:
         """Add elements before *index*, in their order; returns this writer.
 
@@ -460,11 +460,11 @@ class ListWriter(_Handle):
         self._change(change)
         return self
 
-    @taking(values=ListLike)
+    @checked_args(values=ListLike)
     def replace(self, values: Iterable[Any]) -> ListWriter:
         """Make *values* the whole content of the list; returns this writer.
 
-        Earlier setters are no longer named for it.
+        EarlierValue setters are no longer named for it.
         """
         new = self._stored(values)
 
@@ -504,7 +504,7 @@ class ListWriter(_Handle):
         """Remove the first element, and return it; None for an empty list."""
         return self.delete_at(0)
 
-    @taking(index=int)
+    @checked_args(index=int)
     def delete_at(self, index: int) -> Any:
         """Remove the element at *index*, and return it; None for an index out of range."""
         if not -len(self) <= index < len(self):

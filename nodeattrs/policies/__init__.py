@@ -13,7 +13,7 @@ from nodeattrs.core import fold as core
 from nodeattrs.core.fold import Fold, Folded, Layer
 from nodeattrs.core.policy import ABSENT_KIND, ACROSS, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.rules import read_rules
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument
 from nodeattrs.peers import peer
 from nodeattrs.policies import appsettings, compose, eslint, netplan, repeated, spring
@@ -82,7 +82,7 @@ def policy_named(name: str) -> NamedPolicy:
 
 def known_policies(name: str) -> str:
     """The hint for a name that no policy has: "did you mean NEAREST?", else the names of all policies."""
-    return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
+    return hint_for(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
 
 
 @cache

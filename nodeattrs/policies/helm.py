@@ -30,7 +30,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
-from nodeattrs.core.tree import ABSENT, Path, dig, under
+from nodeattrs.core.tree import ABSENT, Path, dig, tree_with
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 from nodeattrs.policies.named import NamedPolicy
@@ -81,7 +81,7 @@ class ChartValues:
             return layer if value is layer.value else Layer(value, layer.origin, layer.title)
         given = (GLOBAL,) if GLOBAL not in value else None
         locator = MovedLocator(layer.origin, self.path, (), given)
-        return Layer(under(self.path, {GLOBAL: {}, **value}), locator, layer.title)
+        return Layer(tree_with(self.path, {GLOBAL: {}, **value}), locator, layer.title)
 
 
 class MovedLocator(NamedTuple):
@@ -306,7 +306,7 @@ def _copied(one: Layer | Fold, source: Path, target: Path) -> Layer | Fold | Non
     value: Any = ABSENT if type(one.value) is Unknown else dig(one.value, source)
     if not isinstance(value, dict) or not value:
         return None
-    return Layer(under(target, value), MovedLocator(one.origin, target, source), one.title)
+    return Layer(tree_with(target, value), MovedLocator(one.origin, target, source), one.title)
 
 
 HELM = HelmPolicy(

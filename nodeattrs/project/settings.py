@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
@@ -30,7 +30,7 @@ _VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Setting of a call -> the environment variable for it; each is also an option of that name."""
 
 
-@taking(options=Mapping, environ=Mapping)
+@checked_args(options=Mapping, environ=Mapping)
 class Settings:
     """The settings of one call, merged from defaults, nodeattrs.toml, environment variables and options.
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.puppet.references import (
     Chain,
@@ -47,7 +47,7 @@ class _Token(NamedTuple):
     at: int
 
 
-@taking(text=str)
+@checked_args(text=str)
 def parsed_chain(text: str) -> Chain:
     """The chain in a text of Puppet's language.
 
@@ -68,7 +68,7 @@ def parsed_chain(text: str) -> Chain:
     return Chain(left, tuple(links))
 
 
-@taking(text=str)
+@checked_args(text=str)
 def parsed_query(text: str) -> Query:
     """The query of a collector: the text between `<|` and `|>`. raises: DocumentError, also for an empty text
 
@@ -261,7 +261,7 @@ class RefMaker:
     (Package['ntp'], ('==', 'provider', 'yum'))
     """
 
-    @taking(kind=str)
+    @checked_args(kind=str)
     def __init__(
         self, kind: str, on_link: Callable[[Link], None] | None = None, title: Callable[[str], str] = lambda text: text
     ) -> None:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.errors import BadArgument
 
 _ESCAPED = re.compile(r"\\(['\"\\/])")
@@ -28,7 +28,7 @@ Query = tuple[Any, ...]
 """("==", name, value), ("!=", name, value), ("and", query, query) or ("or", query, query)."""
 
 
-class _Chained:
+class _ChainOperand:
     """What can stand in a chain: `a >> b`, `a >> ~b`, `a << b`, `a << ~b`."""
 
     def __rshift__(self, right: Any) -> Chain:
@@ -43,8 +43,8 @@ class _Chained:
     def __rlshift__(self, left: Any) -> Chain:
         return _joined(left, self, "<-", "<~")
 
-    def __invert__(self) -> _Notifying:
-        return _Notifying(self)
+    def __invert__(self) -> _NotifyingOperand:
+        return _NotifyingOperand(self)
 
 
 class Reference(str):
@@ -71,7 +71,7 @@ class Reference(str):
         return unquoted(self.partition("[")[2].removesuffix("]"))
 
 
-class Ref(_Chained, Reference):
+class Ref(_ChainOperand, Reference):
     """A reference, `Type[title]`, that can be part of a chain.
 
     on_link: called with each link that uses this reference; None for none
@@ -92,7 +92,7 @@ class Ref(_Chained, Reference):
         return f"{self.type}[{self.name!r}]"
 
 
-class Refs(_Chained, tuple[Ref, ...]):
+class Refs(_ChainOperand, tuple[Ref, ...]):
     """Several references as one operand of a chain, as a tuple. `refs` makes it from texts and lists.
 
     An arrow to it or from it relates each of its references. `on_link` is the function of the first reference that has
@@ -109,7 +109,7 @@ class Refs(_Chained, tuple[Ref, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class Collector(_Chained):
+class Collector(_ChainOperand):
     """A collector in a chain: all resources of a type that fit a query. Here it is not resolved to resources.
 
     type:    the type, such as "Package"
@@ -126,7 +126,7 @@ class Collector(_Chained):
 
 
 @dataclass(frozen=True, eq=False)
-class _Notifying(_Chained):
+class _NotifyingOperand(_ChainOperand):
     """An operand with `~` in front of it: the right side of a notifying arrow. It cannot begin a chain.
 
     operand: what the `~` is in front of
@@ -153,7 +153,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain(_Chained):
+class Chain(_ChainOperand):
     """A chain of operands, as `a >> b >> ~c` makes it. It may go on with a further operator.
 
     value:   the operand at the left of the next arrow: the last one, or the one before it if the last is an empty list
@@ -184,7 +184,7 @@ def linked(left: Operand, arrow: Arrow, right: Operand) -> tuple[Link, Operand]:
 
 def _joined(left: Any, right: Any, plain: Arrow, notifying: Arrow) -> Chain:
     arrow = plain
-    if isinstance(right, _Notifying):
+    if isinstance(right, _NotifyingOperand):
         arrow, right = notifying, right.operand
     if isinstance(right, Chain):
         raise BadArgument("a chain cannot stand right of an arrow", hint="leave the parentheses out: a >> b >> c")
@@ -226,7 +226,7 @@ def refs(*given: Any) -> Refs:
     return Refs(found)
 
 
-@taking(text=str)
+@checked_args(text=str)
 def ref_of(text: str) -> Ref:
     """The reference that a text spells; the names of types and classes are capitalised as in Puppet.
 

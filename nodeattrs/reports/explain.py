@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.answer import LookupExplanation
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
+from nodeattrs.core.trace import EarlierValue, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -312,10 +312,10 @@ def because(causes: Sequence[Cause], screen: Screen) -> Iterator[str]:
     yield "  because of"
     whats = in_columns([[printable(one.what)] for one in causes])
     for (what,), one in zip(whats, causes, strict=True):
-        yield from _beside(what, _place(one.origin, False), screen)
+        yield from _side_by_side(what, _place(one.origin, False), screen)
 
 
-def _beside(left: str, right: str, screen: Screen) -> Iterator[str]:
+def _side_by_side(left: str, right: str, screen: Screen) -> Iterator[str]:
     """Two texts on one line, or the right one on lines below where the screen is too narrow."""
     if len(left) + len(right) + 6 <= screen.width or not right:
         yield f"    {left}  {right}".rstrip()
@@ -329,7 +329,7 @@ def _changed(changes: Sequence[LineChange], screen: Screen) -> Iterator[str]:
     yield "  last changed by"
     rows = [[f"{one.file}:{one.line}", one.note or f"{one.commit[:10]}  {one.author}, {one.date}"] for one in changes]
     for place, who in in_columns([[printable(cell) for cell in row] for row in rows]):
-        yield from _beside(place, who, screen)
+        yield from _side_by_side(place, who, screen)
 
 
 def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
@@ -347,7 +347,7 @@ def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
 
 def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     """One line a claim, in as much detail as the width has room for; long values below their claims."""
-    table = [*_few(rows(trace))]
+    table = [*_one_unread_row_each(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
         titles = [printable(row.title if titled else row.title.partition(" / ")[0]) for row in table]
@@ -362,7 +362,7 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     yield from _in_blocks(table, cells, right, screen)
 
 
-def _few(table: Iterable[Row]) -> Iterator[Row]:
+def _one_unread_row_each(table: Iterable[Row]) -> Iterator[Row]:
     """The rows, of those about layers that cannot be read one of each slot or level."""
     named: set[str] = set()
     for row in table:
@@ -448,7 +448,7 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
             rows.append([value, rank, place])
             value = ""
     for value, rank, place in in_columns(rows, right=(1,)):
-        yield from _beside(f"{value}  {rank}", place, screen)
+        yield from _side_by_side(f"{value}  {rank}", place, screen)
     if len(elements) > _MOST_ELEMENTS:
         yield f"    … and {len(elements) - _MOST_ELEMENTS} more; --format json has all"
 
@@ -456,12 +456,12 @@ def _elements(elements: Sequence[Element], screen: Screen) -> Iterator[str]:
 def _earlier(trace: Trace, screen: Screen) -> Iterator[str]:
     yield "  earlier values"
     for past in trace.history[:_MOST_PAST]:
-        yield from _once(past, trace, screen)
+        yield from _earlier_value_lines(past, trace, screen)
     if len(trace.history) > _MOST_PAST:
         yield f"    … and {len(trace.history) - _MOST_PAST} more; --format json has all"
 
 
-def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
+def _earlier_value_lines(past: EarlierValue, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":

@@ -21,7 +21,7 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
     """
     yield from _marked("error", str(error) or type(error).__name__, getattr(error, "code", ""), screen)
     if isinstance(error, RecipeFailed) and root is not None:
-        yield from (f"  {line}" for line in _way(error, os.path.abspath(root)))
+        yield from (f"  {line}" for line in _call_lines(error, os.path.abspath(root)))
 
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
@@ -41,7 +41,7 @@ def _marked(style: str, message: str, code: str, screen: Screen) -> Iterator[str
     yield from rest
 
 
-def _way(error: RecipeFailed, root: str) -> Iterator[str]:
+def _call_lines(error: RecipeFailed, root: str) -> Iterator[str]:
     # The error itself went through the including file, its cause through the included one.
     seen: set[tuple[str, int | None]] = set()
     for raised in (error, error.__cause__):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, get_args
 
 from nodeattrs.codes import entry_of
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, first_of, printable
@@ -125,7 +125,7 @@ def joined_places(findings: Iterable[Finding]) -> list[Finding]:
     return joined
 
 
-@taking(severity=get_args(Severity), code=str)
+@checked_args(severity=get_args(Severity), code=str)
 def finding_of(problem: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
     """An error, a warning or a text as a Finding; a Finding is returned unchanged.
 

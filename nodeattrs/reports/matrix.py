@@ -125,7 +125,7 @@ class Matrix:
             failed = isinstance(value, NodeattrsError)
             text = f"no answer: {value.message} [{value.code}]" if failed else shown(value, 200)
             yield from screen.wrapped(printable(text), "    ", "  ")
-            for places, names in _by(group, lambda cell: tuple(str(one.place or one) for one in cell.origins)):
+            for places, names in _names_by(group, lambda cell: tuple(str(one.place or one) for one in cell.origins)):
                 if places:
                     yield from screen.wrapped(printable(", ".join(places)), "        ", "    ")
                 yield from screen.wrapped(printable(first_of(names, self.most)), "        ", "      ")
@@ -134,7 +134,7 @@ class Matrix:
                 yield from screen.wrapped(printable(note), "        ", "    ")
 
 
-def _by(group: Iterable[tuple[str, Cell]], key: Any) -> Iterable[tuple[Any, list[str]]]:
+def _names_by(group: Iterable[tuple[str, Cell]], key: Any) -> Iterable[tuple[Any, list[str]]]:
     found: dict[Any, list[str]] = {}
     for node, cell in group:
         found.setdefault(key(cell), []).append(node)
@@ -146,7 +146,7 @@ def _group(group: list[tuple[str, Cell]]) -> dict[str, Any]:
     answer = plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
     places = [
         {"set_by": [one._asdict() for one in origins], "nodes": names}
-        for origins, names in _by(group, lambda cell: cell.origins)
+        for origins, names in _names_by(group, lambda cell: cell.origins)
     ]
     notes = list(dict.fromkeys(note for _, cell in group for note in cell.notes))
     return {**answer, "places": places, "notes": notes}

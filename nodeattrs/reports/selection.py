@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, get_args
 
 from nodeattrs.codes import entry_of
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, NOT_LITERAL, NOT_RUN, RUBY
 from nodeattrs.reports.findings import Finding, Severity
@@ -23,7 +23,7 @@ from nodeattrs.reports.screen import Screen
 _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
 
 
-@taking(select=ListLike, ignore=ListLike, known=Mapping, root=str)
+@checked_args(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Chooses the findings of a check that are reported. Call `reported`; the constructor reads and checks nothing.
@@ -164,7 +164,7 @@ class Findings:
         yield ", ".join(f"{number} {word}{'' if number == 1 else 's'}" for word, number in counted) + ignored
 
 
-@taking(found=ListLike)
+@checked_args(found=ListLike)
 def baseline_data(found: Iterable[Finding]) -> dict[str, Any]:
     """The findings as the data of a baseline file; later checks leave them out (`Selection.known`).
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.tree import Path, copied, near, spell
 from nodeattrs.errors import BadArgument, TypeConflict
 from nodeattrs.node.node import Node
@@ -59,7 +59,7 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
     return _blocked(tree, entries, "attributes")
 
 
-@taking(node="to_chef", allow=Mapping | None, block=Mapping | None)
+@checked_args(node="to_chef", allow=Mapping | None, block=Mapping | None)
 def saved_document(
     node: Node, allow: Lists | None = None, block: Lists | None = None, *, shared: bool = False
 ) -> dict[str, Any]:
@@ -193,7 +193,7 @@ _WITHHELD = {"s": "withheld"}
 _UNKNOWN = 0
 
 
-@taking(snapshot=dict, allow=dict | None, block=dict | None)
+@checked_args(snapshot=dict, allow=dict | None, block=dict | None)
 def filtered_snapshot(
     snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
 ) -> dict[str, Any]:

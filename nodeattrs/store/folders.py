@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, ListLike, taking
+from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.tree import Path
 from nodeattrs.disk import FolderEntry
 from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
@@ -75,7 +75,7 @@ def file_stem(name: str) -> str:
 # --- export -------------------------------------------------------------------------
 
 
-@taking(store="names", folder=A_PATH, names=ListLike | None)
+@checked_args(store="names", folder=A_PATH, names=ListLike | None)
 def export_nodes(
     store: Store,
     folder: str | os.PathLike[str],
@@ -252,7 +252,7 @@ def _is_unedited(folder: _Folder, stem: str, files: list[str]) -> bool:
 # --- import -------------------------------------------------------------------------
 
 
-@taking(store="names", folder=A_PATH, sensitive=ListLike)
+@checked_args(store="names", folder=A_PATH, sensitive=ListLike)
 def import_nodes(store: Store, folder: str | os.PathLike[str], sensitive: Iterable[Path] = ()) -> list[str]:
     """Save the nodes of a folder that `export_nodes` wrote, or of Chef's node documents; returns their names.
 

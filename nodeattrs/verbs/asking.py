@@ -17,9 +17,9 @@ from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.sharing import shared_answers
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse
+from nodeattrs.core.tree import ABSENT, Path, dig, hint_for, parse
 from nodeattrs.core.unread import encrypted_at, unread_below, unresolved
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import BadArgument, BadUsage, NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
@@ -100,7 +100,7 @@ class Subjects:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self._dialects = [named(name) for name in question.dialects] or every().values()
+        self._dialects = [named(name) for name in question.dialects] or all_dialects().values()
         self._opened: dict[str, Opened] = {}
         self._notes: list[str] = []
         self.unlisted: dict[str, NodeattrsError] = {}
@@ -140,7 +140,7 @@ class Subjects:
         known = {name for names in self.names.values() for name in names}
         for name in wanted:
             if name not in known and "" not in known:  # a subject without a name answers to any
-                raise NotFound(f"there is no subject {name}", hint=meant(name, known) or "`nodeattrs list subjects`")
+                raise NotFound(f"there is no subject {name}", hint=hint_for(name, known) or "`nodeattrs list subjects`")
         chosen = []
         for dialect, names in self.names.items():
             if wanted:

@@ -100,9 +100,9 @@ class CauseSearch:
                 found = [one for one in places if self._has_value_of(side, change, subject, reverted(one)) is False]
                 if found:
                     return found
-        return self._together(change, subject, [*by_trace, *others])
+        return self._joint_causes(change, subject, [*by_trace, *others])
 
-    def _together(self, change: Difference, subject: str, places: list[Hunk]) -> list[Hunk]:
+    def _joint_causes(self, change: Difference, subject: str, places: list[Hunk]) -> list[Hunk]:
         """A few places that change the value if they are undone together; [] if undoing all of *places* does not."""
         after = self._job.after
         if self._has_value_of(after, change, subject, frozenset(places)) is not False:

@@ -59,14 +59,16 @@ def sentences(
     value = f" = {code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
     yield f"{code(first.name)}{value} · {plain(own.title)}"
     total = sum(map(len, accounts.values()))
-    yield summary(effect, asked) + (plain(_who(effect.wins)) if len(effect.wins) < total or total <= _NAMED else "")
+    yield summary(effect, asked) + (
+        plain(_names_in_words(effect.wins)) if len(effect.wins) < total or total <= _NAMED else ""
+    )
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
         if not one.is_read:
             lost.setdefault(_lost(account, one, code, plain), []).extend(names)
     for sentence, subjects in lost.items():
-        yield f"{sentence} on {len(subjects)}{plain(_who(subjects))}"
+        yield f"{sentence} on {len(subjects)}{plain(_names_in_words(subjects))}"
     yield from _others(effect, code, plain)
 
 
@@ -107,7 +109,7 @@ def _others(effect: Effect, code: Callable[[str], str], plain: Callable[[str], s
         yield f"overrides {text} on {count}"
 
 
-def _who(names: Sequence[str]) -> str:
+def _names_in_words(names: Sequence[str]) -> str:
     return f": {first_of([one or 'here' for one in names], _NAMED)}" if names else ""
 
 

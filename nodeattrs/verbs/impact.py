@@ -28,7 +28,7 @@ from nodeattrs.contract.sharing import compute_samples
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.because import CauseSearch
 from nodeattrs.verbs.comparing import (
@@ -281,8 +281,8 @@ class ImpactOptions:
     sample:   the limit on the subjects of each dialect; None: all subjects
     sharing:  True: subjects share an answer if they have the same facts at all places that the answer looked at
     jobs:     the number of processes; None: as many as for a fleet
-    through:  a function that passes the results of all subjects to another one, as `contract.caller.Through`. It may
-              show progress, and stop early
+    through:  a function that passes the results of all subjects to another one, as `contract.caller.PassOutcomes`. It
+              may show progress, and stop early
     """
 
     private: Path
@@ -334,7 +334,7 @@ def _counts(found: Impact, side: Side, file: str) -> bool:
 
 def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -> list[str]:
     """The dialects that are there on one of the sides. raises: NotFound, BadArgument"""
-    wanted = [named(name) for name in names] or every().values()
+    wanted = [named(name) for name in names] or all_dialects().values()
     found = [
         one.name
         for one in wanted

@@ -27,7 +27,7 @@ from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import leaves, spell
 from nodeattrs.core.unread import unread_in, unresolved
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.asking import Reply
 from nodeattrs.verbs.blocks import lines_below, lines_outwards
@@ -163,7 +163,7 @@ def _is_at(place: FileLine, other: FileLine) -> bool:
 
 
 @dataclass
-class _Known:
+class _SubjectAnswer:
     """The answer of one subject, as accounts, and what was not read for it.
 
     accounts: one for each path
@@ -214,10 +214,10 @@ class FolderLines:
         self._root, self._request, self._most, self._only, self._fixed_side = root, request, most, only, side
         self._near, self._sharing = near, sharing
         self._files: dict[str, str | None] = {}
-        self._dialects = [named(name) for name in dialects] or every().values()
+        self._dialects = [named(name) for name in dialects] or all_dialects().values()
         self._lock = RLock()
         self._side: Side | None = None
-        self._known: dict[tuple[str, str], _Known] = {}
+        self._known: dict[tuple[str, str], _SubjectAnswer] = {}
         self._at: dict[tuple[str, int], list[tuple[Sequence[str], Account]]] = {}
         self._in_file: dict[str, list[Effect]] = {}
         self.count: dict[str, tuple[int, int]] = {}
@@ -247,7 +247,7 @@ class FolderLines:
                     for file, line in {(one.place.file, one.place.line) for one in account.setters if one.place}:
                         self._at[file, line].append((sharers[id(known)], account))
 
-    def _is_stale(self, known: _Known, before: Side | None) -> bool:
+    def _is_stale(self, known: _SubjectAnswer, before: Side | None) -> bool:
         assert self._side is not None
         after = self._side
         return before is None or any(one == EVERYTHING or before.mark(one) != after.mark(one) for one in known.reads)
@@ -274,7 +274,7 @@ class FolderLines:
                     progress(name, done, len(chosen))
                     yield name
 
-        def watch(name: str) -> _Known:
+        def watch(name: str) -> _SubjectAnswer:
             with watched(side) as reads:
                 known = self._computed(dialect, dialect.open(side, self._request), name)
             known.reads = reads()
@@ -287,21 +287,23 @@ class FolderLines:
         self.warnings += [one for one in [*opened.warnings, found.note] if one and one not in self.warnings]
 
     @staticmethod
-    def _answers(known: Iterable[_Known]) -> Iterable[_Known]:
+    def _answers(known: Iterable[_SubjectAnswer]) -> Iterable[_SubjectAnswer]:
         """The answers, each once, although several subjects share it."""
         return {id(one): one for one in known}.values()
 
-    def _computed(self, dialect: Dialect, opened: Opened, name: str) -> _Known:
+    def _computed(self, dialect: Dialect, opened: Opened, name: str) -> _SubjectAnswer:
         answer = answered(opened, name, later=True)
         if NO_ANSWER in answer:
-            return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
+            return _SubjectAnswer(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
         if self._only is not None:
-            return _Known(accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only))
+            return _SubjectAnswer(
+                accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only)
+            )
         traces = [part.trace(_unset_path(part)) for part in answer.values() if part.trace is not None]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
-        return _Known(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
+        return _SubjectAnswer(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
 
     def _accounts(self, dialect: str, kind: str, part: Part) -> Iterator[Account]:
         if part.trace is None:

@@ -19,7 +19,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import FirstSteps
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.dialects.folders import repositories_below
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.reports.screen import Screen, first_of, printable
@@ -151,7 +151,7 @@ def _without_subjects(question: Question, unlisted: Mapping[str, NodeattrsError]
 
 def _first_steps(folder: FilePath, known: Collection[str] = ()) -> Iterator[FirstSteps]:
     """What to type for the files of each dialect that has no subject. known: the dialects that have some"""
-    for name, dialect in every().items():
+    for name, dialect in all_dialects().items():
         steps = None if name in known else dialect.first_steps(folder)
         if steps is not None:
             yield steps

@@ -15,7 +15,7 @@ from nodeattrs.contract.command import Output, Question
 from nodeattrs.contract.dialect import Opened
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unread import Unread, sentences
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import BadArgument, NotFound
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.verbs import hover
@@ -144,7 +144,7 @@ def _of_place(question: Question, place: str) -> Output:
     noted = {(one.path, one.line): one.note for opened in _opened(question) for one in opened.settings(found[0])}
     written = set(noted)
     settings = written if line is None else _at_or_below(text_of(side, found[0]) or (), line, written)
-    near = [] if line is None else [path for path, _ in settings] or _near(written, line)
+    near = [] if line is None else [path for path, _ in settings] or _paths_near(written, line)
     lines = _looked(question, None, near)
     effects = _effects(lines, file, line)
     if near and not (effects and {one for _, one in settings} <= {effect.place.line for effect in effects}):
@@ -178,7 +178,7 @@ def _notes(question: Question, file: str, paths: Iterable[Path]) -> dict[tuple[P
     }
 
 
-def _near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
+def _paths_near(written: Iterable[tuple[Path, int]], line: int) -> list[Path]:
     """The paths that a file sets on a line, or on the nearest line above, where the list or text of the line begins."""
     nearest = max((one for _, one in written if one <= line), default=0)
     return [path for path, one in written if one == nearest]
@@ -249,7 +249,7 @@ def other_lines(question: Question, path: Path) -> OtherLines:
 
 
 def _opened(question: Question) -> Iterator[Opened]:
-    for dialect in [named(name) for name in question.dialects] or every().values():
+    for dialect in [named(name) for name in question.dialects] or all_dialects().values():
         opened = dialect.open(question.side, question.request)
         if opened.is_there:
             yield opened

@@ -367,7 +367,7 @@ def _handed_out(
     """Submit the chunks to an executor, and yield their results."""
     shared = None if pack is None else workers.share(pack)
     waiting = _chunks(names)
-    under_way: list[Future[_Done]] = []
+    under_way: list[Future[_ChunkResult]] = []
     most = max(UNDER_WAY, 2 * workers.width())
     losses: tuple[type[Exception], ...] = (*_LOSSES, *workers.deaths, *workers.ends)
     began, last_came = time.time(), time.monotonic()
@@ -398,7 +398,7 @@ def _handed_out(
             future.cancel()
 
 
-def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Done]]:
+def _finished(under_way: list[Future[_ChunkResult]], in_order: bool) -> list[Future[_ChunkResult]]:
     """Wait a moment for a chunk to finish; returns the finished chunks.
 
     in_order: True: only those before the first unfinished chunk
@@ -407,7 +407,7 @@ def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Do
     return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
 
 
-def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
+def _require_same_time(done: _ChunkResult, began: float, workers: Workers) -> None:
     """Compare the clock of a worker with ours. raises: FleetError, if they differ: times of revisions would be wrong"""
     if workers.elsewhere and not began - _SKEW < done.at < time.time() + _SKEW:
         raise FleetError(
@@ -448,7 +448,7 @@ class _Task:
     version: str = VERSION
 
 
-class _Done(NamedTuple):
+class _ChunkResult(NamedTuple):
     """The results of a chunk.
 
     host:    the name of the machine that did it
@@ -462,7 +462,7 @@ class _Done(NamedTuple):
     refused: tuple[str, ...] = ()
 
 
-def _run_chunk(task: _Task, pack: PackedRepository | None, names: list[Any]) -> _Done:
+def _run_chunk(task: _Task, pack: PackedRepository | None, names: list[Any]) -> _ChunkResult:
     """Run a chunk. raises: FleetError, where this machine cannot do it for any name"""
     host = gethostname()
     if task.version != VERSION:
@@ -473,4 +473,4 @@ def _run_chunk(task: _Task, pack: PackedRepository | None, names: list[Any]) -> 
     with limited(task.limits), border.held(task.border):
         given = list(task.run(_until(_is_stopped, names)))
     refused = tuple(task.border.refused) if task.border is not None else ()
-    return _Done(given, host, time.time(), refused)
+    return _ChunkResult(given, host, time.time(), refused)

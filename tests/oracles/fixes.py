@@ -43,7 +43,7 @@ STATEMENTS = (
 )
 
 
-class Made:
+class RandomRepository:
     """One random repository."""
 
     def __init__(self, root: pathlib.Path, seed: int) -> None:
@@ -210,7 +210,7 @@ def _key(value: Any) -> Any:
 
 def try_one(root: pathlib.Path, seed: int) -> tuple[int, str]:
     """How many findings were mended in one repository, and what changed by it; "" where nothing did."""
-    made = Made(root, seed)
+    made = RandomRepository(root, seed)
     made.write()
     before = [_key(one) for one in made.seen()]
     came = checked(Repository(root))

@@ -25,7 +25,7 @@ from typing import Any
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.contract.written_sides import private_folder, sides_of
-from nodeattrs.dialects import every, named
+from nodeattrs.dialects import all_dialects, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.hunks import Line
 from nodeattrs.verbs.impact import ChangeGroup, Impact, ImpactOptions, impact
@@ -224,7 +224,7 @@ def everything(folder: Path, request: Request) -> Answers:
     """What everybody answers, each asked with fresh objects."""
     side = folder_side(folder)
     found: Answers = {}
-    for dialect, one in every().items():
+    for dialect, one in all_dialects().items():
         try:
             opened = one.open(side, request)
             names = set(opened.subjects()) if opened.is_there else set()

@@ -266,7 +266,7 @@ class TestHouse:
         """
         assert {} == rings(HOUSE)
 
-    def test_what_is_private_stays_in_its_room(self):
+    def test_no_room_imports_private_names_of_another(self):
         """
         No room imports a name with an underscore from another.
         """

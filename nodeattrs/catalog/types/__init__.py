@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs import packages
 from nodeattrs._lazy import imported
 from nodeattrs.core.code import require_may_run
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument, NodeattrsError
 
 if TYPE_CHECKING:
@@ -85,6 +85,6 @@ def subject_of(name: str, title: str, parameters: Mapping[str, Any]) -> Any:
         if parameter not in known:
             raise BadArgument(
                 f"{name}[{title}] has no parameter {parameter!r}",
-                hint=meant(parameter, known) or f"it has {', '.join(known)}",
+                hint=hint_for(parameter, known) or f"it has {', '.join(known)}",
             )
     return kind(title, **parameters)

@@ -13,7 +13,7 @@ from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.disk import FolderEntry, LeadsOut, folder_below
+from nodeattrs.disk import FolderEntry, LinkLeadsOut, folder_below
 from nodeattrs.errors import BadName
 
 
@@ -69,7 +69,7 @@ class Site:
         with contextlib.ExitStack() as stack:
             try:
                 folder = stack.enter_context(folder_below(self.root, steps, make=make))
-            except LeadsOut as error:
+            except LinkLeadsOut as error:
                 raise ResourceFailed(f"{name} leads out of {self.root}: on the way is {error.strerror}") from None
             except FileNotFoundError as error:
                 raise FolderMissing(f"the folder {error.filename} is missing") from None

@@ -34,7 +34,7 @@ _MOST_DIFF_BYTES = 200_000
 
 
 @dataclass
-class _Placed(ResourceType):
+class _PathResource(ResourceType):
     """The base of `File` and `Directory`: a path, with mode and owners.
 
     ensure: "present", "absent" or None; the subclass says what each of them means
@@ -94,7 +94,7 @@ class _Placed(ResourceType):
     def _gid(self) -> int:
         return _number(self.group, lambda name: grp.getgrnam(name).gr_gid, "group")
 
-    def _held(self, found: os.stat_result) -> list[Change]:
+    def _owner_and_mode_changes(self, found: os.stat_result) -> list[Change]:
         """A change for each difference in mode and owners; [] for none."""
         changes = []
         mode, have = self._mode(), stat.S_IMODE(found.st_mode)
@@ -107,7 +107,7 @@ class _Placed(ResourceType):
 
 
 @dataclass(repr=False)
-class File(_Placed):
+class File(_PathResource):
     """A file. At most one of content, source and template is given; the constructor raises BadArgument for two.
 
     path, mode, owner and group are as for `Directory`. Missing directories above it are an error.
@@ -167,14 +167,14 @@ class File(_Placed):
     def _differing(self, entry: FolderEntry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
         regular = stat.S_ISREG(found.st_mode)
         if wanted is None or (self.ensure == "present" and not regular):
-            return [] if stat.S_ISLNK(found.st_mode) else self._held(found)
+            return [] if stat.S_ISLNK(found.st_mode) else self._owner_and_mode_changes(found)
         if not regular:
             return [Change("ensure", "replaced by a file", self._diff(b"", wanted))]
         now = entry.content()
         if now == wanted:
-            return self._held(found)
+            return self._owner_and_mode_changes(found)
         digests = "" if self.sensitive else f" {_digest(now)} -> {_digest(wanted)}"
-        return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._held(found)]
+        return [Change("content", f"content{digests}", self._diff(now, wanted)), *self._owner_and_mode_changes(found)]
 
     def apply(self, change: Change, site: Site) -> None:
         """Remove the file, write it whole, or set its mode or owners.
@@ -184,10 +184,10 @@ class File(_Placed):
         with site.entry(self.path) as entry:
             found = entry.status()
             if change.what == "ensure" and self.ensure == "absent":
-                self._keep(entry, found, site)
+                self._back_up(entry, found, site)
                 entry.remove()
             elif change.what in ("ensure", "content"):
-                self._keep(entry, found, site)
+                self._back_up(entry, found, site)
                 self._write(entry, found)
             else:
                 self._hold(change, entry)
@@ -238,7 +238,7 @@ class File(_Placed):
             return None
         return "\n".join(list(difflib.unified_diff(old, new, self.path, self.path, lineterm="", n=2))) or None
 
-    def _keep(self, entry: FolderEntry, found: os.stat_result | None, site: Site) -> None:
+    def _back_up(self, entry: FolderEntry, found: os.stat_result | None, site: Site) -> None:
         if not self.backup or site.backups is None or found is None or not stat.S_ISREG(found.st_mode):
             return
         content = entry.content()
@@ -251,7 +251,7 @@ class File(_Placed):
 
 
 @dataclass
-class Directory(_Placed):
+class Directory(_PathResource):
     """A directory. It is made together with missing directories above it.
 
     path:   the absolute path
@@ -274,7 +274,7 @@ class Directory(_Placed):
                 return [Change("ensure", "created")]
             if not stat.S_ISDIR(found.st_mode):
                 raise ResourceFailed(f"{self.path} is there, and it is no directory")
-            return self._held(found)
+            return self._owner_and_mode_changes(found)
 
     def foresee(self, site: Site) -> None:
         """Note in no-op mode that the directory would exist."""

@@ -1,8 +1,8 @@
 """The variables of one host: merged values, and traces that name the line behind each value.
 
 A plan is a `Layer`, or a `Fold` of plans, the weakest first. Values are merged without origins; a trace merges the same
-plans again with origins. An unknown layer with a `MaySet` origin makes only the variables that it may set unknown. The
-module reads no files.
+plans again with origins. An unknown layer whose origin is an `UnknownLayerOrigin` makes only the variables unknown that
+it may set. The module reads no files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.files import Plan
 from nodeattrs.dialects.ansible.levels import MAGIC, MERGE, SHOWN, title
-from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin, as_json
 
 _ANYTHING: Any = object()
 _NOTHING: dict[Any, Any] = {}
@@ -69,17 +69,18 @@ def folded_once(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
 
 
 def _limited_to(plan: Fold, name: Any) -> Fold:
-    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_about`.
+    """A copy of a fold in which each layer has its value of one variable alone, or is empty; see `_with_only_variable`.
 
     No layer is dropped, so their numbers stay. name: the variable; `_ANYTHING` keeps the values of all
     """
     children = tuple(
-        _limited_to(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children
+        _limited_to(child, name) if isinstance(child, Fold) else _with_only_variable(child, name)
+        for child in plan.children
     )
     return Fold(children, plan.policy)
 
 
-def _about(layer: Layer, name: Any) -> Layer:
+def _with_only_variable(layer: Layer, name: Any) -> Layer:
     """The layer with its value of one variable alone; an unknown layer that cannot set the variable is empty."""
     if type(layer.value) is Unknown:
         return layer if _may_set(layer, name) else Layer(_NOTHING, layer.origin, layer.title)
@@ -91,7 +92,7 @@ def _about(layer: Layer, name: Any) -> Layer:
 
 def _may_set(layer: Layer, name: Any) -> bool:
     """Whether an unknown layer may set a variable."""
-    return not isinstance(layer.origin, MaySet) or layer.origin.may_set(name)
+    return not isinstance(layer.origin, UnknownLayerOrigin) or layer.origin.may_set(name)
 
 
 def only_variable(plan: Plan, name: Any) -> Plan:
@@ -100,7 +101,7 @@ def only_variable(plan: Plan, name: Any) -> Plan:
     Empty layers of a fold are dropped. An unknown layer stays if it may set the variable, and is empty otherwise.
     """
     if isinstance(plan, Layer):
-        return _about(plan, name)
+        return _with_only_variable(plan, name)
     children = (only_variable(child, name) for child in plan.children)
     return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
 
@@ -249,7 +250,7 @@ class Variables:
         found: list[Layer] = []
         for layer in reversed([*self.layers()]):
             if type(layer.value) is Unknown:
-                names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+                names = layer.origin.written if isinstance(layer.origin, UnknownLayerOrigin) else None
                 found += [] if names is not None and names <= hidden else [layer]
             elif isinstance(layer.value, dict):
                 is_merged = self._policy is MERGE

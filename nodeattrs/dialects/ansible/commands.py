@@ -66,7 +66,7 @@ def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
     return {str(name) for host in hosts for name in inventory.host(host).vars}
 
 
-def _left(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
+def _unevaluated(question: Question, answer: Variables, rendered: Rendered | None) -> list[Unread]:
     """The places whose templates were not evaluated; [] if *rendered* is None. The caller is warned of each."""
     found = [] if rendered is None else [*not_evaluated(answer, rendered)]
     question.caller.warn(warning for warning, _ in found)
@@ -90,7 +90,7 @@ def _vars(question: Question) -> Output:
     inventory = inventory_of(asked)
     answer = answer_of(asked, inventory, asked["host"])
     open_places = unread(answer.unread())
-    if not asked["render"]:  # with --render, `_left` lists the encrypted values
+    if not asked["render"]:  # with --render, `_unevaluated` lists the encrypted values
         open_places += encrypted_at(answer.vars, (), answer.folded().origins)
     if asked["origins"]:
         return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
@@ -98,7 +98,7 @@ def _vars(question: Question) -> Output:
     found = printed_variables(answer, rendered and rendered.value)
     is_yaml = asked["yaml"] or asked["format"] == "yaml"
     text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
-    return Output(text, warnings=inventory.warnings, unread=[*open_places, *_left(question, answer, rendered)])
+    return Output(text, warnings=inventory.warnings, unread=[*open_places, *_unevaluated(question, answer, rendered)])
 
 
 def _list(question: Question) -> Output:
@@ -133,7 +133,7 @@ def _explain(question: Question) -> Output:
     is_unset = not (trace.found or trace.unknown)
     code = int(is_unset and not (in_plays.found or in_plays.unread))
     kept = encrypted_at(trace.value, trace.path, answer.folded().origins) if report.rendered is None else ()
-    open_places = [*unread(layers_of(trace)), *kept, *_left(question, answer, report.rendered)]
+    open_places = [*unread(layers_of(trace)), *kept, *_unevaluated(question, answer, report.rendered)]
     open_places += in_plays.unread if is_unset and not in_plays.found else ()
     more = sentences(in_plays.unread) if is_unset and in_plays.found else ()
     return Output(report, code, [*inventory.warnings, *more], unread=open_places)

@@ -25,7 +25,7 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import Lookups, evaluate
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import MOST_STEPS, filled_in, is_template, names_in_templates, with_gaps
-from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin
 from nodeattrs.formats.documents import Document
 
 _FACTS = title(19)
@@ -241,9 +241,9 @@ def _is_part(name: str, answer: Variables, depth: int) -> bool:
     if name.startswith("ansible_"):
         return True
     open_layers, value = answer.unknown(name), answer.vars.get(name, ABSENT)
-    if any(layer.title != _FACTS or not isinstance(layer.origin, MaySet) for layer in open_layers):
+    if any(layer.title != _FACTS or not isinstance(layer.origin, UnknownLayerOrigin) for layer in open_layers):
         return False
-    if any(isinstance(layer.origin, MaySet) and layer.origin.names is None for layer in open_layers):
+    if any(isinstance(layer.origin, UnknownLayerOrigin) and layer.origin.names is None for layer in open_layers):
         return False
     if value is ABSENT:
         return bool(open_layers)

@@ -33,7 +33,7 @@ from nodeattrs.dialects.ansible.levels import MERGE, REPLACE, title
 from nodeattrs.dialects.ansible.rendering import all_true, evaluate
 from nodeattrs.dialects.ansible.roles import Role
 from nodeattrs.dialects.ansible.templates import GAP, is_template, names_in_templates, with_gaps
-from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),
@@ -101,7 +101,9 @@ class TaskEffects:
 
     def note_gathered_facts(self, origin: Origin) -> None:
         """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown."""
-        may_set = MaySet(origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_"))
+        may_set = UnknownLayerOrigin(
+            origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_")
+        )
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
@@ -127,7 +129,7 @@ class TaskEffects:
         reason: why the value is not known, for messages
         names:  the variables that it may set; None: any variable
         """
-        self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
+        self.facts.append(Layer.unknown(title(19), UnknownLayerOrigin(origin, names), reason))
 
     def note_module(self, context: TaskContext, body: dict[Any, Any], module: str, at: Steps) -> None:
         """Note what a task may set through `register` and through its module. Nothing is returned.
@@ -212,7 +214,7 @@ class TaskEffects:
         self.possible_groups.add(group)
         names = self.set_by_groups(group)
         names = None if names is None else names | {"groups", "group_names"}
-        self._regrouped(title(7), MaySet(origin, names), "group_by")
+        self._regrouped(title(7), UnknownLayerOrigin(origin, names), "group_by")
 
     def _set_fact(
         self, context: TaskContext, given: dict[Any, Any], locator: Locator, answer: Variables, *, is_certain: bool
@@ -305,7 +307,7 @@ class TaskEffects:
             self.included.append(self._merged[name])
 
     def _may_include(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
-        self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))
+        self.included.append(Layer.unknown(title(18), UnknownLayerOrigin(origin, names), reason))
 
     def _read(self, context: TaskContext, given: dict[Any, Any], name: str) -> list[Layer] | None:
         """The layers of the file or folder that include_vars names. [] if the task would fail. None if the file or
@@ -324,7 +326,7 @@ class TaskEffects:
 
 
 @dataclass(frozen=True, slots=True)
-class _Below:
+class _SubtreeLocator:
     """A locator for variables that stand in a file under one more name: drops the first step of a path."""
 
     locator: Locator
@@ -337,4 +339,4 @@ def _under(layer: Layer, name: Any) -> Layer:
     """The layer with its variables as a map under *name*; unchanged without a name, or where it is unknown."""
     if name is None or type(layer.value) is Unknown:
         return layer
-    return Layer({name: layer.value}, _Below(layer.origin), layer.title)
+    return Layer({name: layer.value}, _SubtreeLocator(layer.origin), layer.title)

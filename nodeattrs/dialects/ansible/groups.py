@@ -340,14 +340,14 @@ def hosts_matching(pattern: Iterable[str], known: KnownHosts) -> list[str]:
     found: dict[str, None] = {}
     for part in plain:
         # The host counts, also if a group has the same name.
-        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))
+        found |= dict.fromkeys([part] if part in known.hosts else _names_of_part(part, known))
     for part in parts:
         if part[0] == "&":
-            both = set(_one(part[1:], known))
+            both = set(_names_of_part(part[1:], known))
             found = {name: None for name in found if name in both}
     for part in parts:
         if part[0] == "!":
-            for name in _one(part[1:], known):
+            for name in _names_of_part(part[1:], known):
                 found.pop(name, None)
     return list(found)
 
@@ -360,7 +360,7 @@ def _split(pattern: str) -> list[str]:
     return [part.strip() for part in _PARTS.findall(pattern) if part.strip()]
 
 
-def _one(part: str, known: KnownHosts) -> list[str]:
+def _names_of_part(part: str, known: KnownHosts) -> list[str]:
     is_whole = part in known.hosts or part.startswith("~")  # brackets in a regular expression are no index
     found = None if is_whole else _INDEX.fullmatch(part)
     names = _named(found[1] if found else part, known)

@@ -49,7 +49,7 @@ _NEAR = 8
 """A name is sought in this number of lines behind its keyword."""
 
 
-class _NameInTask(NamedTuple):
+class _TaskReference(NamedTuple):
     """A role or a file of tasks that a task names.
 
     kind: "role" or "tasks"
@@ -80,7 +80,7 @@ class _Reachable:
 class _Step:
     """A name in a file that is still to be followed. folder: the folder of the file; origin: the place of the name"""
 
-    named: _NameInTask
+    named: _TaskReference
     folder: Path
     origin: Origin
 
@@ -209,18 +209,18 @@ def _unread(file: str, reason: str) -> Layer:
     return Layer.unknown(title(19), Origin("tasks", "", file), reason if is_sentence else f"cannot be read: {reason}")
 
 
-def _entries(given: Any) -> Iterator[_NameInTask]:
+def _entries(given: Any) -> Iterator[_TaskReference]:
     """Yield the roles that a list of entries names; none for any other value."""
     for entry in given if isinstance(given, list) else ():
         name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else entry
         if isinstance(name, str):
-            yield _NameInTask("role", name)
+            yield _TaskReference("role", name)
 
 
 # --- names in the text of a file of tasks
 
 
-def _names_in_task_text(text: str) -> Iterator[_NameInTask]:
+def _names_in_task_text(text: str) -> Iterator[_TaskReference]:
     """Yield the roles and files of tasks that include or import statements in a text name, in the order of lines.
 
     Lines that are comments are left out. A name that is not found near its keyword is "". Nothing is raised.
@@ -232,10 +232,10 @@ def _names_in_task_text(text: str) -> Iterator[_NameInTask]:
         found = None if line.lstrip().startswith("#") else _KEYWORD.search(line)
         if found:
             kind, rest = found[1], found[2].strip()
-            yield _NameInTask(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
+            yield _TaskReference(kind, _on_line(kind, rest) or _near(kind, lines, at), at + 1)
 
 
-def _names_in_tasks(tree: Any) -> Iterator[_NameInTask]:
+def _names_in_tasks(tree: Any) -> Iterator[_TaskReference]:
     """Yield the roles and files of tasks that parsed tasks include or import, also in blocks, in no particular order.
 
     tree:   the list of tasks; anything without tasks yields nothing
@@ -251,9 +251,9 @@ def _names_in_tasks(tree: Any) -> Iterator[_NameInTask]:
         ahead += one.values()
         module, given = module_of(one)
         if module in ("include_role", "import_role"):
-            yield _NameInTask("role", role_name_of(arguments_of(one, given)))
+            yield _TaskReference("role", role_name_of(arguments_of(one, given)))
         elif module in ("include_tasks", "import_tasks"):
-            yield _NameInTask("tasks", task_file_of(arguments_of(one, given)))
+            yield _TaskReference("tasks", task_file_of(arguments_of(one, given)))
 
 
 def _on_line(kind: str, rest: str) -> str:
@@ -301,7 +301,7 @@ _KINDS = (("defaults", 2), ("vars", 15))
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceInPlays:
+class PlaySetting:
     """A line of a role or a play that sets a variable.
 
     origin:            the line
@@ -328,24 +328,24 @@ class PlaceInPlays:
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsInPlays:
+class PlaySettings:
     """The lines of plays and roles that set one path of a variable.
 
     found:  the places that set it, the highest level first
     unread: the places that were not read and may set it
     """
 
-    found: Sequence[PlaceInPlays] = ()
+    found: Sequence[PlaySetting] = ()
     unread: Sequence[Unread] = ()
 
 
-NO_PLAYS = SettingsInPlays()
+NO_PLAYS = PlaySettings()
 
 _LayerAtLevel = tuple[Layer, int]
 """A layer with the number of its level; for what was not read, an unknown layer."""
 
 
-def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> SettingsInPlays:
+def places_in_plays(inventory: Inventory, path: Steps, hosts: Iterable[str] | None = None) -> PlaySettings:
     """The places in plays and roles that set a path, and what was not read.
 
     hosts: only plays for one of these hosts, and plays whose hosts are not known; None for all plays
@@ -366,7 +366,7 @@ class _Plays:
         self._layers_by_file: dict[Path, list[_LayerAtLevel]] = {}
         self._unread_layers: list[Layer] = []
 
-    def found(self, hosts: frozenset[str] | None) -> SettingsInPlays:
+    def found(self, hosts: frozenset[str] | None) -> PlaySettings:
         places: dict[tuple[Origin, int], tuple[Any, list[tuple[str, Play]]]] = {}
         unread: dict[Unread, None] = {}
         for name, play in self._plays:
@@ -381,7 +381,7 @@ class _Plays:
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_place_in_plays(origin, value, level, its) for (origin, level), (value, its) in places.items()]
         unread |= dict.fromkeys(map(self._unread, self._unread_layers))
-        return SettingsInPlays(sorted(rows, key=lambda one: -one.level), [*unread])
+        return PlaySettings(sorted(rows, key=lambda one: -one.level), [*unread])
 
     def _unread(self, layer: Layer) -> Unread:
         origin = layer.origin.at(())
@@ -541,12 +541,12 @@ def _broken_file(kind: str, error: AnsibleError, name: str, level: int) -> Layer
     return Layer.unknown(title(level), Origin(kind, "", error.file or name, error.line), reason)
 
 
-def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaceInPlays:
+def _place_in_plays(origin: Origin, value: Any, level: int, plays: Iterable[tuple[str, Play]]) -> PlaySetting:
     found: dict[str, dict[int, None]] = {}
     for name, play in plays:
         found.setdefault(name, {})[play.number] = None
     has_unknown_hosts = any(play.patterns is None for _, play in plays)
-    return PlaceInPlays(origin, value, level, {name: (*its,) for name, its in found.items()}, has_unknown_hosts)
+    return PlaySetting(origin, value, level, {name: (*its,) for name, its in found.items()}, has_unknown_hosts)
 
 
 def _ranges(numbers: Iterable[int]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import A_PATH, ListLike, taking
+from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT, near
@@ -162,7 +162,7 @@ class Inventory:
             raise it for an unknown host or group, and for a broken file unless *lenient*
     """
 
-    @taking(
+    @checked_args(
         sources=tuple,
         folder=A_PATH | None,
         playbook_dir=A_PATH | None,
@@ -203,7 +203,7 @@ class Inventory:
         self._plans: dict[Any, list[Plan]] = {}
         self._python: dict[Path, list[Path]] = {}
         dynamic = DynamicSources(self.files, run_inventory)
-        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._so_far)
+        self._sources = InventorySources(self.tree, self.files, self.config, self.warn, dynamic, self._variables_before)
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._order = tuple(entry for entry in self.config.precedence if entry in PRECEDENCE)
         for entry in self.config.precedence:
@@ -300,7 +300,7 @@ class Inventory:
         groups = {**host.groups, **{name: self.groups.get(name, group) for name, group in new.items()}}
         return replace(host, groups={name: group for name, group in groups.items() if not new or name != "ungrouped"})
 
-    @taking(name=str)
+    @checked_args(name=str)
     def host(self, name: str) -> Variables:
         """The variables of a host outside of a play, as `ansible-inventory --host` has them. Files are read at their
         first use.
@@ -309,7 +309,9 @@ class Inventory:
         """
         found = self.require_host(name)
         magic = partial(self.magic_variables, found)
-        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
+        return Variables(
+            name, "the inventory", lambda: self._layers_outside_plays(found), self.policy, magic, self.sensitive_paths
+        )
 
     def unread(self, hosts: Iterable[str]) -> list[Layer]:
         """The unknown layers that may change the variables of hosts, or which hosts and groups there are.
@@ -318,7 +320,7 @@ class Inventory:
         """
         return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
 
-    def _outside(self, host: Host) -> list[Plan]:
+    def _layers_outside_plays(self, host: Host) -> list[Plan]:
         layers = self.layers_with_facts(host, self.playbook_dir, self._named_dir)
         return [*layers, *as_one_fold(self.extra, self.policy)]
 
@@ -337,7 +339,7 @@ class Inventory:
         plugins = self._plugins([folder / "vars_plugins" for folder in beside])
         return [*self._inventory_layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
 
-    @taking(name=str)
+    @checked_args(name=str)
     def own(self, name: str) -> Variables:
         """The variables of a host itself, without the variables of its groups: levels 8 to 10. Files are read at the
         first use.
@@ -355,7 +357,7 @@ class Inventory:
 
         return Variables(name, "its own", plan, self.policy, dict, self.sensitive_paths)
 
-    @taking(name=str)
+    @checked_args(name=str)
     def of_group(self, name: str) -> Variables:
         """The variables of a group itself, without the variables of its parents: levels 3 to 7. Its files are read at
         once.
@@ -437,7 +439,7 @@ class Inventory:
 
     # --- while sources are read
 
-    def _so_far(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
+    def _variables_before(self, options: dict[Any, Any], places: list[Path], host: Host, sees_extra: bool) -> Variables:
         """The variables that sources before a file of the plugin `constructed` give a host. options: of that file"""
         groups = self.tree.groups_so_far(host)
         inline = [layer for group in self.tree.ordered(groups) for layer in group.layers]

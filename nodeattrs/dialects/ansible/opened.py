@@ -20,7 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
-from nodeattrs.dialects.ansible.in_plays import SettingsInPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import PlaySettings, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.dialects.ansible.references import TEST_FOLDERS
@@ -68,7 +68,7 @@ class AnsibleHosts(InRepository):
         return [one if "," in one else self.request.place(self.side, one) for one in self.request.given("ansible")]
 
     @cached_property
-    def _asked(self) -> Mapping[str, Any] | None:
+    def _command_arguments(self) -> Mapping[str, Any] | None:
         """The arguments of a command of this dialect; None for a question to all dialects."""
         return self.request.options.get("ansible")
 
@@ -78,7 +78,7 @@ class AnsibleHosts(InRepository):
 
         If the caller names none: an inventory in the settings, an ansible.cfg, or an inventory at a usual place.
         """
-        if self._asked is not None:
+        if self._command_arguments is not None:
             return bool(self.inventories)
         if self.places:
             return all(isinstance(one, str) or one.exists() for one in self.places)
@@ -105,7 +105,7 @@ class AnsibleHosts(InRepository):
     def _passed_over(self) -> Sequence[str]:
         """The inventories at usual places that the settings do not name; () where the caller names one."""
         root = self.side.root
-        if self.places or self._asked is not None or self._usual or not is_repository(root):
+        if self.places or self._command_arguments is not None or self._usual or not is_repository(root):
             return ()
         of_settings = [one for sources in self.repository.config.inventories.values() for one in sources]
         of_config = [one for inventory in self.inventories.values() for one in inventory.config.inventory]
@@ -120,8 +120,8 @@ class AnsibleHosts(InRepository):
         They are read at the first use. Inventories at usual places are read leniently: a broken file is a warning.
         raises: NodeattrsError
         """
-        if self._asked is not None:
-            return {"": inventory_of(self._asked)}
+        if self._command_arguments is not None:
+            return {"": inventory_of(self._command_arguments)}
         how: dict[str, Any] = {"folder": self.side.root, "sensitive_paths": self.repository.config.sensitive}
         named = (self.repository.config.inventories or self._usual).items()
         if self.places or self._is_configured or not named:
@@ -141,7 +141,7 @@ class AnsibleHosts(InRepository):
         Sets `unread` to unread sources.
         """
         self.unread = [one for inventory in self.inventories.values() for one in unread(inventory.unread(()))]
-        limit = None if self._asked is None else self._asked.get("hosts")
+        limit = None if self._command_arguments is None else self._command_arguments.get("hosts")
         return [
             f"{prefix}{host}"
             for prefix, inventory in self.inventories.items()
@@ -205,7 +205,7 @@ class AnsibleHosts(InRepository):
         return [one for all_of in self._in_plays(path) for one in all_of.unread]
 
     @cached_property
-    def _in_plays(self) -> Callable[[TreePath], list[SettingsInPlays]]:
+    def _in_plays(self) -> Callable[[TreePath], list[PlaySettings]]:
         """Gives the settings of a path in plays, one for each inventory; kept for each path."""
         return cache(lambda path: [places_in_plays(inventory, path) for inventory in self.inventories.values()])
 
@@ -221,7 +221,11 @@ class AnsibleHosts(InRepository):
         looks = self.looks
         if looks is not None:
             looks.note(*_GROUPS)
-        found = inventory.host(host) if self._asked is None else answer_of(self._asked, inventory, host)
+        found = (
+            inventory.host(host)
+            if self._command_arguments is None
+            else answer_of(self._command_arguments, inventory, host)
+        )
         self.unread = unread(inventory.unread(()))
         answer = self.with_set(found)
         part = part_of(answer)
@@ -247,7 +251,7 @@ class AnsibleHosts(InRepository):
     @property
     def notes_looks(self) -> bool:
         """Whether the answers are those outside of plays."""
-        return self._asked is None
+        return self._command_arguments is None
 
     def values_of(self, name: str) -> Callable[[Look], Any]:
         """A function that returns (id of the inventory, name of a group, name of a group ...) of a host for any look.

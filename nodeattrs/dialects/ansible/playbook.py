@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
@@ -75,7 +75,7 @@ class Playbook:
 
     # --- tasks
 
-    @taking(host=str)
+    @checked_args(host=str)
     def tasks(self, host: str) -> list[Task]:
         """The tasks of the plays that select a host, in the order in which they run; handlers come last in their play.
         Kept for each host.
@@ -90,7 +90,7 @@ class Playbook:
             self._walks[host] = list(self._tasks_of_host(host))
         return self._walks[host]
 
-    @taking(name=str, host=str)
+    @checked_args(name=str, host=str)
     def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
         """The variables of a host in the first task of `tasks(host)` with this name; None without such a task.
 

@@ -36,7 +36,7 @@ from nodeattrs.dialects.ansible.levels import REPLACE, title
 from nodeattrs.dialects.ansible.rendering import evaluate
 from nodeattrs.dialects.ansible.roles import checked_variables, collection_homes
 from nodeattrs.dialects.ansible.templates import filled_in, is_template, names_in_templates
-from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin
 from nodeattrs.formats.documents import Document
 
 _NOT_FILLED_IN = "the name of this file cannot be filled in"
@@ -226,7 +226,7 @@ def layers_of_prompts(play: Play, inventory: Inventory) -> list[Layer]:
         default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
         inventory.warn(NOT_PROMPTED, f"{name} has no value: Ansible prompts for it{default}", origin.file, origin.line)
         names = frozenset((name,))
-        found.append(Layer.unknown(title(13), MaySet(origin, names), f"it is asked on a terminal{default}"))
+        found.append(Layer.unknown(title(13), UnknownLayerOrigin(origin, names), f"it is asked on a terminal{default}"))
     return found
 
 

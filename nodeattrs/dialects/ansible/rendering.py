@@ -58,7 +58,7 @@ class Rendered(NamedTuple):
     left: dict[Path, str]
 
 
-class _Passed(str):
+class _VariableText(str):
     """A text that comes from a variable. If a template returns it unchanged, it does not become `Unsafe`."""
 
     __slots__ = ()
@@ -208,7 +208,7 @@ class Rendering:
             return stored
         if not isinstance(value, _SCALARS):
             raise _NeedsAnsible(f"it gives a {type(value).__name__}, which is no value of a variable")
-        if isinstance(value, _Passed):
+        if isinstance(value, _VariableText):
             return str(value)
         return Unsafe(value) if isinstance(value, str) else value
 
@@ -276,7 +276,7 @@ class Rendering:
             self._active.append(name)
             try:
                 filled = self._evaluated(self._answer.vars[name])
-                self._known[name] = with_leaves(filled, lambda one: _Passed(one) if type(one) is str else one)
+                self._known[name] = with_leaves(filled, lambda one: _VariableText(one) if type(one) is str else one)
             finally:
                 self._active.pop()
         return self._known[name]

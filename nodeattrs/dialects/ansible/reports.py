@@ -20,14 +20,14 @@ from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.config import AnsibleConfig, settings
 from nodeattrs.dialects.ansible.contexts import first_found_of
 from nodeattrs.dialects.ansible.faults import NOT_EVALUATED, AnsibleError, new_warning
-from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaceInPlays, SettingsInPlays, places_in_plays
+from nodeattrs.dialects.ansible.in_plays import NO_PLAYS, PlaySetting, PlaySettings, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import LEVELS, MAGIC
 from nodeattrs.dialects.ansible.playbook import InTask
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.templates import names_in_templates
-from nodeattrs.dialects.ansible.values import MaySet, as_json
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin, as_json
 from nodeattrs.reports import Report
 from nodeattrs.reports.explain import NodeExplanation, way_to
 from nodeattrs.reports.screen import Screen, printable
@@ -153,7 +153,7 @@ def unread(layers: Iterable[Layer]) -> list[Unread]:
     """
     found = []
     for layer in layers:
-        names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+        names = layer.origin.written if isinstance(layer.origin, UnknownLayerOrigin) else None
         paths = tuple((name,) for name in sorted(names or ()))
         origin = layer.origin.at(())
         found.append(Unread(origin.place or origin.who, layer.value.reason, paths, layer.title))
@@ -175,7 +175,7 @@ class _ExplainedVariable:
     answer: Variables
     explanation: NodeExplanation
     rendered: Rendered | None = None
-    in_plays: SettingsInPlays = NO_PLAYS
+    in_plays: PlaySettings = NO_PLAYS
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -215,7 +215,7 @@ class _ExplainedVariable:
 def layers_of(trace: Trace) -> Iterator[Layer]:
     """Yield the unknown layers that a trace names; each may set only the variable of the trace's path."""
     for one in trace.unknown:
-        origin = MaySet(one.origin, frozenset(map(str, trace.path[:1])) or None)
+        origin = UnknownLayerOrigin(one.origin, frozenset(map(str, trace.path[:1])) or None)
         yield Layer(one.value, origin, (trace.titles or {}).get(one.rank, ""))
 
 
@@ -352,7 +352,7 @@ class SettingsReport:
             yield printable(f"{place}  {name} = {shown_value}")
 
 
-def _placed(one: PlaceInPlays) -> dict[str, Any]:
+def _placed(one: PlaySetting) -> dict[str, Any]:
     return {
         **origin_data(one.origin),
         "value": _data(one.value),
@@ -361,7 +361,7 @@ def _placed(one: PlaceInPlays) -> dict[str, Any]:
     }
 
 
-def _sentence(one: PlaceInPlays) -> str:
+def _sentence(one: PlaySetting) -> str:
     value = "" if one.value is None else f"{shown(_data(one.value))}, "
     return f"{value}set by {one.origin.place or one.origin.who}, in {one.where}"
 

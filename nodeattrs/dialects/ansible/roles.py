@@ -220,11 +220,11 @@ class RoleReader:
         parents = () if parent is None else (*parent.parents, parent)
         if sum(one.path == path for one in parents) > (0 if entry.depends else _MOST_INSIDE):
             raise error_at(entry.document, entry.at, CYCLE, f"the role {name} needs itself")
-        role = Role(name, path, parents, self._of(path, "defaults", name, entry, entry.defaults_from, 2))
-        role.vars = self._of(path, "vars", name, entry, entry.vars_from, 15)
+        role = Role(name, path, parents, self._layers_of_role(path, "defaults", name, entry, entry.defaults_from, 2))
+        role.vars = self._layers_of_role(path, "vars", name, entry, entry.vars_from, 15)
         role.role_entry = entry
         role.is_public = not self._config.private_role_vars if entry.is_public is None else entry.is_public
-        role.entry, role.params = _given(entry)
+        role.entry, role.params = _layers_of_entry(entry)
         role.runs = not never_runs(entry.body) and (parent is None or parent.runs)
         role.limits = [entry.body.get(key) for key in ("tags", "when")]
         meta = self._meta(path)
@@ -290,7 +290,7 @@ class RoleReader:
             yield parent.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
 
-    def _of(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
+    def _layers_of_role(self, role: Path, kind: str, name: str, entry: RoleEntry, stem: Any, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; [] without files, an unknown layer if *stem* is ABSENT.
 
         raises: AnsibleError, if the entry names a file that does not exist
@@ -365,7 +365,7 @@ def role_entry(entry: Any, document: Document, at: Steps) -> RoleEntry:
     return RoleEntry(name, document, at, entry)
 
 
-def _given(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
+def _layers_of_entry(entry: RoleEntry) -> tuple[list[Layer], list[Layer]]:
     """The layers of an entry: its `vars`, and its parameters; each list is empty where the entry has none."""
     document, at, body = entry.document, entry.at, entry.body
     own = checked_variables(body, document, at)

@@ -302,10 +302,10 @@ def _read_map(document: Document, tree: InventoryTree, warn: Warn) -> None:
     if "plugin" in found:
         raise error_at(document, ("plugin",), INVENTORY, "this configures a plugin, and is no inventory")
     for name, body in found.items():
-        _Maps(document, tree, warn).group(name, body, (name,))
+        _YamlGroups(document, tree, warn).group(name, body, (name,))
 
 
-class _Maps:
+class _YamlGroups:
     """Adds the groups of one document to a tree."""
 
     def __init__(self, document: Document, tree: InventoryTree, warn: Warn) -> None:

@@ -36,7 +36,7 @@ from nodeattrs.dialects.ansible.plays import Play
 from nodeattrs.dialects.ansible.rendering import all_true, evaluate
 from nodeattrs.dialects.ansible.roles import Role, RoleEntry, RoleReader, checked_variables
 from nodeattrs.dialects.ansible.templates import GAP, names_in_templates
-from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.values import UnknownLayerOrigin
 
 _MOST_INCLUDES = 50
 """How deep files and roles may include each other."""
@@ -250,7 +250,7 @@ class TaskWalk:
         items = None if control.get("extended") else self._loop_items(where, key, body)
         origin = where.origin((*at, key), str(key))
         if items is None:
-            may_set = MaySet(origin, frozenset((name, str(index), "ansible_loop", "ansible_loop_var")))
+            may_set = UnknownLayerOrigin(origin, frozenset((name, str(index), "ansible_loop", "ansible_loop_var")))
             layer = Layer.unknown(title(21), may_set, "the list of this loop is not known")
             return [replace(where, include_variables=(*where.include_variables, layer), is_sure=False)]
         found = []
@@ -403,7 +403,9 @@ class TaskWalk:
         settled = {name: value for name, value in filled.items() if value is not ABSENT}
         applied = inside.with_variables(settled, under, 16, "apply")
         if len(settled) < len(own):
-            may_set = MaySet(inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys()))
+            may_set = UnknownLayerOrigin(
+                inside.origin((*under, "vars"), "apply"), frozenset(own.keys() - settled.keys())
+            )
             layer = Layer.unknown(title(16), may_set, "a template in apply cannot be filled in")
             applied = replace(
                 applied, outer_variables=(*applied.outer_variables, layer), is_sure=False

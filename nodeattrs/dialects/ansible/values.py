@@ -287,7 +287,7 @@ class VariableLines:
 
 
 @dataclass(frozen=True, slots=True)
-class MaySet:
+class UnknownLayerOrigin:
     """The origin of an unknown layer, with the variables that the layer may set. `at` gives *origin* for every path.
 
     origin:   the place of the layer

@@ -15,7 +15,7 @@ from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.bindings.composition import FAULTY
 from nodeattrs.dialects.bindings.injector import Injector
-from nodeattrs.dialects.bindings.model.items import When
+from nodeattrs.dialects.bindings.model.items import WhenItem
 from nodeattrs.dialects.bindings.model.state import State
 from nodeattrs.dialects.bindings.resolution import Layer
 from nodeattrs.dialects.bindings.site import site_of
@@ -31,7 +31,7 @@ def _named_values(layers: Sequence[Layer], state: State) -> dict[str, list[str |
     for layer in layers:
         for one in layer.sets:
             for item in one.every():
-                for alternative in item.alternatives if isinstance(item, When) else ():
+                for alternative in item.alternatives if isinstance(item, WhenItem) else ():
                     for name, value in alternative:
                         if name in state.names():
                             found.setdefault(name, {None: None})[str(value).lower()] = None

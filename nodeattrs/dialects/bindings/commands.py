@@ -95,7 +95,7 @@ def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[st
 def _matrix(question: Question) -> Output:
     """The value of a key on each node; a node whose injector cannot be built has its error as value."""
     opened, names = _subjects(question)
-    asked = _asked(question)
+    asked = _requested_key(question)
     cells = []
     unread: list[Unread] = []
     has_failed = False
@@ -151,7 +151,7 @@ def _opened(question: Question, enc: str = "") -> BindingKeys:
 
 def _inject(question: Question) -> Output:
     """The value of a key, or the default. Else an error; its code is 0 if an unread place may bind the key."""
-    injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
+    injector, asked, default = _injector(question), _requested_key(question), question.arguments["default"]
     unread = _doubts(injector, asked)
     try:
         value = injector.inject(asked) if default is None else injector.get(asked, default=default)
@@ -162,7 +162,7 @@ def _inject(question: Question) -> Output:
 
 def _explain(question: Question) -> Output:
     """The explanation of a key, or of a path of its value; an error if nothing is declared."""
-    injector, asked = _injector(question), _asked(question)
+    injector, asked = _injector(question), _requested_key(question)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
         try:
@@ -195,7 +195,7 @@ def _injector(question: Question) -> Injector:
     return injector
 
 
-def _asked(question: Question) -> Asked:
+def _requested_key(question: Question) -> Asked:
     """The key of the arguments. raises: BadUsage, for an empty KEY without a type"""
     key, text = question.arguments["key"], question.arguments["type"]
     of = parse_type(text) if text else None

@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 
 from nodeattrs import border, children, packages
 from nodeattrs.cache import CACHE
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.looks import Looks
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.bindings.codes import (
     BAD_PATH,
     CLASSIFIER_FAILED,
@@ -43,8 +43,8 @@ from nodeattrs.dialects.bindings.forms.data.kinds import sets_from_document, sit
 from nodeattrs.dialects.bindings.forms.language.reading import parse_sets, parse_site
 from nodeattrs.dialects.bindings.injector import Injector
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, When
-from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.items import BindingSet, BoundVariables, Inclusion, Item, Parameters, WhenItem
+from nodeattrs.dialects.bindings.model.producers import Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.sites import (
     Environment,
     Inventory,
@@ -115,7 +115,7 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 """An external node classifier: its data, a YAML file of it, a command that is given the node, or a callable."""
 
 
-@taking(path=A_PATH)
+@checked_args(path=A_PATH)
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
     """The sets of one file: text (.pp, .bindings) or data (.yaml, .yml, .json).
 
@@ -188,7 +188,7 @@ class Composition:
     faults:      the errors of reading; `injector()` raises them together with its own
     """
 
-    @taking(root=A_PATH)
+    @checked_args(root=A_PATH)
     def __init__(
         self,
         root: str | os.PathLike[str],
@@ -373,7 +373,7 @@ class Composition:
         for reference in references:
             name = reference.partition(":/")[2]
             if name not in files:
-                hint = meant(name, files) or "?optional allows that it is not there"
+                hint = hint_for(name, files) or "?optional allows that it is not there"
                 self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
                 yield BindingSet.unknown(name, Origin("bindings", reference), FAULTY[0])
                 continue
@@ -539,7 +539,7 @@ class _ClassifierAnswer:
                     at, to = self._at("classes", name), Constant(values, places=self._locator("classes", name))
                     items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
         if parts & {"*", "variables"} and self.variables:
-            variables: dict[str, Producing | None] = {
+            variables: dict[str, ProducerBase | None] = {
                 str(name): Constant(value, places=self._locator(word, name))
                 for word, given in self._given.items()
                 for name, value in given.items()
@@ -547,7 +547,7 @@ class _ClassifierAnswer:
             items.append(BoundVariables(origin=self._at("parameters"), values=variables))
         if node is None or not items:
             return []
-        when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
+        when = WhenItem(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
         return [BindingSet("enc", (when,), self._at())]
 
     def _at(self, *path: str) -> Origin:

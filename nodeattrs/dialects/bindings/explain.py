@@ -24,7 +24,7 @@ from nodeattrs.dialects.bindings.resolution import Declaration, Position, Unknow
 from nodeattrs.dialects.bindings.tracing import (
     Account,
     BindingSource,
-    SetBy,
+    ElementOrigin,
     account_of,
     data_of,
     label_of,
@@ -92,10 +92,10 @@ class _ClassAccount(Account):
         why = "an exclude at the same position wins" if same else reason_above(by[0].at, one.at).value
         return f"{why} (bindings)", tuple(sorted((other.rank for other in by), reverse=True))
 
-    def set_by(self, value: Any) -> Iterator[SetBy]:
+    def set_by(self, value: Any) -> Iterator[ElementOrigin]:
         """Each statement in words, with its place and whether it counts."""
         for one in self.statements:
-            yield SetBy(one.words, f"{one.at.origin}; layer {self.sources[one.rank].title}", one.counts)
+            yield ElementOrigin(one.words, f"{one.at.origin}; layer {self.sources[one.rank].title}", one.counts)
 
 
 def _class_account(maker: ValueMaker) -> _ClassAccount:
@@ -199,8 +199,8 @@ class Explanation:
         return TraceClaim(claim, Outcome.UNKNOWN, one.value.reason)
 
     @property
-    def set_by(self) -> tuple[SetBy, ...]:
-        """A `SetBy` for each element or name of a collection, then for each fragment without effect.
+    def set_by(self) -> tuple[ElementOrigin, ...]:
+        """An `ElementOrigin` for each element or name of a collection, then for each fragment without effect.
 
         For `/classes` they are the includes and excludes. () for any other value.
         """
@@ -256,10 +256,10 @@ def explained(maker: ValueMaker, wanted: Asked, value: Any, problem: str | None 
             return Explanation(key, value, problem, Account(CLASSES, Folding(), {}))
         return Explanation(key, value, None, _class_account(maker), (), tuple((CLASSES, one) for one in unread))
     account, looked = account_of(maker, wanted, value), tuple(_all_lookups(maker, wanted))
-    return Explanation(key, value, problem, account, looked, tuple(_beside(maker, wanted)) if unread else ())
+    return Explanation(key, value, problem, account, looked, tuple(_undecided_sets(maker, wanted)) if unread else ())
 
 
-def _beside(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
+def _undecided_sets(maker: ValueMaker, wanted: Asked) -> Iterator[tuple[str, UnknownSet]]:
     """(key, unread set) for each unread set that might decide a key on which the wanted one depends."""
     for needed in _needed(maker, wanted):
         for one in account_of(maker, needed, ABSENT).unknown():

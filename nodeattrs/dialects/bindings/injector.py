@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast, overload
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
@@ -23,7 +23,7 @@ from nodeattrs.dialects.bindings.explain import Explanation, Graph, explain, exp
 from nodeattrs.dialects.bindings.forms.builder import Bindings
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import BindingSet, asked_key
-from nodeattrs.dialects.bindings.model.producers import ConstantProducer, Custom, Producer
+from nodeattrs.dialects.bindings.model.producers import ConstantProducer, CustomProducer, Producer
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
     CLASSES,
@@ -42,7 +42,7 @@ _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
 
 
-@taking(layers=ListLike)
+@checked_args(layers=ListLike)
 class Injector:
     """The values of keys, for layers and a state. The constructor resolves the layers; `inject` makes a value.
 
@@ -127,7 +127,7 @@ class Injector:
                 return self._warm[key, type]
             except (KeyError, TypeError):
                 pass
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         value = self._maker.value_of(wanted, args)
         self._require_known(wanted)
         if not args and self._maker.is_kept(wanted):
@@ -144,7 +144,7 @@ class Injector:
         raises: TypeMismatch, LookupLoop, BindingError; NotBound, if a callable on the way needs a parameter without a
                 value; UnknownLayer, with *strict*
         """
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         value = self._maker.ask(wanted, args)
         self._require_known(wanted)
         return default if value is None else value
@@ -159,7 +159,7 @@ class Injector:
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key is bound. Nothing is produced."""
-        wanted = self._asked(key)
+        wanted = self._requested_key(key)
         return self._maker.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
@@ -168,12 +168,12 @@ class Injector:
         A custom producer that is bound with `each=True` is made now, and gives all values of the handle.
         raises: NotBound, where nothing is bound; `produce()` raises UnknownLayer, with *strict*
         """
-        wanted = self._asked(key, type)
+        wanted = self._requested_key(key, type)
         declared = self._maker.declaration_or_class(wanted)
         if declared is None and wanted.key != ("Data", CLASSES):
             raise self._maker.not_bound(wanted)
         of = None if declared is None else declared.root.producer
-        if declared is None or not isinstance(of, Custom) or not of.each_time:
+        if declared is None or not isinstance(of, CustomProducer) or not of.each_time:
             return Handle(lambda: self.get(wanted))
         made = of.producer(self._maker, {})
 
@@ -183,7 +183,7 @@ class Injector:
 
         return Handle(produce)
 
-    def _asked(self, key: Any, type: Any = None) -> Asked:
+    def _requested_key(self, key: Any, type: Any = None) -> Asked:
         return asked_key(key, type, self._maker.register)
 
     def _require_known(self, wanted: Asked | None = None) -> None:
@@ -224,14 +224,14 @@ class Injector:
         """The unread layers that might decide a key, as rows of its trace; () for none. Nothing is injected."""
         if not self.resolution.unknown:
             return ()
-        return explained(self._maker, self._asked(key, type), ABSENT).unknown
+        return explained(self._maker, self._requested_key(key, type), ABSENT).unknown
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """The explanation of the value of a key. The key is injected for this.
 
         An error of the injection becomes the field `problem` of the explanation.
         """
-        return explain(self._maker, self._asked(key, type))
+        return explain(self._maker, self._requested_key(key, type))
 
     def graph(self) -> Graph:
         """The graph of all keys and what they look up, collect and rename. Nothing is injected."""
@@ -246,7 +246,7 @@ class Injector:
 
     # --- scopes --------------------------------------------------------------------------------
 
-    @taking(name=str, values=Mapping | None)
+    @checked_args(name=str, values=Mapping | None)
     def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
         """An injector for one request or one run. It keeps the products of the bindings that name this scope.
 
@@ -262,7 +262,7 @@ class Injector:
         ...     request.inject("ticket") is request.inject("ticket")
         True
         """
-        given = {self._asked(key).key: value for key, value in (values or {}).items()}
+        given = {self._requested_key(key).key: value for key, value in (values or {}).items()}
         inner = copy.copy(self)
         inner._warm = {}
         inner._maker = self._maker.scoped(name, given, inner)
@@ -317,7 +317,7 @@ class Injector:
             objects=maker.objects, strict=self._strict, lenient=self._lenient,
         )  # fmt: skip
 
-    @taking(values=Mapping)
+    @checked_args(values=Mapping)
     def override(self, values: Mapping[Any, Any]) -> Injector:
         """A new injector with other values for some keys, for tests: a `child` with one layer. raises: BindingErrors
 
@@ -328,7 +328,7 @@ class Injector:
             top.bind(key).to(value)
         return self.child(Layer("override", (top.to_set(),)))
 
-    @taking(call=Callable)
+    @checked_args(call=Callable)
     def wire(self, call: _Call) -> _Call:
         """A function that calls *call*, and fills its missing arguments with injected values.
 
@@ -402,7 +402,7 @@ class Filled:
         return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
 
 
-@taking(injector="inject", names=ListLike | Mapping)
+@checked_args(injector="inject", names=ListLike | Mapping)
 def fill_parameters(
     injector: Injector,
     target: str,
@@ -443,7 +443,7 @@ def fill_parameters(
     return filled
 
 
-@taking(injector="classes", run_list=ListLike)
+@checked_args(injector="classes", run_list=ListLike)
 def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
     """A new run-list: first all items of *run_list*, then the included classes as recipes.
 

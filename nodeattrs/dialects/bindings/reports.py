@@ -89,12 +89,12 @@ class ExplainedBinding:
             yield screen.paint(cut(printable(f"{spell(found.path)}: {problem}"), max(screen.width, 40)), "strong")
         yield from table
         if not self.path:
-            yield from self._beside(screen)
+            yield from self._lines_below_table(screen)
         if self.with_causes and (causes := self.explanation.causes(self.path)):
             yield ""
             yield from because(causes, screen)
 
-    def _beside(self, screen: Screen) -> Iterator[str]:
+    def _lines_below_table(self, screen: Screen) -> Iterator[str]:
         """The lines below the table: ties, named fragments, and look-ups."""
         explained = self.explanation
         is_known = explained.problem is None

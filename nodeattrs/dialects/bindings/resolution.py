@@ -17,9 +17,9 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Cause, LocatorBelow, Origin
-from nodeattrs.core.tree import meant, near
+from nodeattrs.core.tree import hint_for, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.bindings.codes import (
@@ -48,7 +48,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     faults,
     hash_of,
     is_parameter_map,
@@ -57,7 +57,7 @@ from nodeattrs.dialects.bindings.model.producers import (
     Attribute,
     Constant,
     InstanceOfType,
-    Producing,
+    ProducerBase,
     Query,
     Ref,
     with_options,
@@ -83,7 +83,7 @@ Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
 
 
-@taking(name=str, sets=ListLike)
+@checked_args(name=str, sets=ListLike)
 @dataclass(frozen=True)
 class Layer:
     """A named list of binding sets; all of its declarations override those of the layers below it.
@@ -130,7 +130,7 @@ class DeclarationPlace:
     mask: int = 0
     rank: int = 0
 
-    def when(self, item: When, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
+    def when(self, item: WhenItem, listed_at: Mapping[str, Origin]) -> DeclarationPlace:
         """The place inside of a condition, with the mask and rank 0.
 
         Its causes begin with the line of the condition, and the lines that list the categories of the condition.
@@ -153,7 +153,7 @@ class _OpenBlock(NamedTuple):
     names: the categories without a value
     """
 
-    item: When
+    item: WhenItem
     place: DeclarationPlace
     names: tuple[str, ...]
 
@@ -162,7 +162,7 @@ class _OpenBlock(NamedTuple):
         """The names of the keys that the block may bind; None where they are not known, as with parameters."""
         inside = [*BindingSet("", self.item.items).every()]
         names = {one.name for one in inside if isinstance(one, Bind)}
-        binds_names = all(isinstance(one, (Bind, When, Inclusion, Dependency)) for one in inside)
+        binds_names = all(isinstance(one, (Bind, WhenItem, Inclusion, Dependency)) for one in inside)
         is_closed = binds_names and None not in names
         return {str(name) for name in names} if is_closed else None
 
@@ -223,7 +223,7 @@ class Declaration:
     )  # fmt: skip
 
     def __init__(
-        self, item: Item, place: DeclarationPlace, key: Key | None, of: Type, producer: Producing | None = None
+        self, item: Item, place: DeclarationPlace, key: Key | None, of: Type, producer: ProducerBase | None = None
     ) -> None:
         self.item = item
         self.place = place
@@ -449,7 +449,7 @@ class _DeclarationTable:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Item, place: DeclarationPlace, name: str, of: Type, producer: Producing | None) -> None:
+    def declare(self, item: Item, place: DeclarationPlace, name: str, of: Type, producer: ProducerBase | None) -> None:
         """Declare a name among the data, with the flags of its item."""
         self.declared["Data", name].append(Declaration(item, place, ("Data", name), of, producer))
 
@@ -469,7 +469,7 @@ class _DeclarationTable:
         if not name or self._looked_at > _MANY:
             return None
         known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
-        return meant(name, known)
+        return hint_for(name, known)
 
     # --- items -----------------------------------------------------------------------------
 
@@ -479,7 +479,7 @@ class _DeclarationTable:
         mask = max(masks, key=ranked)
         at = replace(place, mask=mask, rank=ranked(mask))
         for item in items:
-            if type(item) is When:
+            if type(item) is WhenItem:
                 self._when(item, place, masks)
                 continue
             self.resolution.faults.extend(faults(item))
@@ -488,7 +488,7 @@ class _DeclarationTable:
             else:
                 self._other(item, at)
 
-    def _when(self, item: When, place: DeclarationPlace, masks: tuple[int, ...]) -> None:
+    def _when(self, item: WhenItem, place: DeclarationPlace, masks: tuple[int, ...]) -> None:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
         inside = dict.fromkeys(outer | inner for outer in masks for inner in holding)
         if inside:
@@ -496,7 +496,7 @@ class _DeclarationTable:
         elif names := self._without_value(item):
             self.resolution.open.append(_OpenBlock(item, place, names))
 
-    def _without_value(self, item: When) -> tuple[str, ...]:
+    def _without_value(self, item: WhenItem) -> tuple[str, ...]:
         """The categories without a value because of which a condition does not hold; `node` is never among them."""
         for alternative in item.alternatives:
             names = [name for name, _ in alternative if name != "node" and self.state.is_open(name)]
@@ -545,7 +545,7 @@ class _DeclarationTable:
             self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
             return
         for name, value in given.items():
-            producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            producer = value if isinstance(value, ProducerBase) else _entry_of(item, name, value)
             self.declare(item, at, parameter_key(item.target, str(name)), ANY, producer)
 
 
@@ -761,7 +761,7 @@ def _names(table: _DeclarationTable, item: Parameters, at: Declaration, objects:
     return {name: name for name in wanted if name in right}
 
 
-def _source_type(of: Producing | None) -> Type | int:
+def _source_type(of: ProducerBase | None) -> Type | int:
     """The type whose instances give the parameters; for other producers a number that is unique."""
     if isinstance(of, InstanceOfType):
         return Type("Type", (of.of,))

@@ -170,7 +170,7 @@ def _from_hiera(
     for key in _matching(references, scope.known_keys()):
         value = scope.lookup(literal_key(key), default_value=ABSENT)
         if value is not ABSENT and value is not None:
-            places = _InHiera(partial(scope.explain, literal_key(key)), key)
+            places = _HieraKeyLocator(partial(scope.explain, literal_key(key)), key)
             items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
     yield BindingSet("hiera", tuple(items), Origin("hiera"))
     for levels in undecided(scope).values():
@@ -178,7 +178,7 @@ def _from_hiera(
             yield BindingSet.unknown(f"hiera {level.name}", level.origin, level.unread.reason)
 
 
-class _InHiera:
+class _HieraKeyLocator:
     """A locator for the value of a Hiera key. The key is explained when a place is needed."""
 
     def __init__(self, explain: Callable[[], Any], key: str) -> None:
@@ -234,14 +234,14 @@ class _KeptNodes(Objects):
         """The parameters of an instance, or None where there is none."""
         of, _, name = reference.rstrip("]").partition("[")
         wanted = [("name", "==", name)]
-        return next((found for title, found in self._of(of, wanted) if title == name), None)
+        return next((found for title, found in self._instances_of(of, wanted) if title == name), None)
 
     def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(reference, parameters) of the instances of a type; the search applies conditions on role, recipe, name."""
-        for title, parameters in self._of(name, tuple(where)):
+        for title, parameters in self._instances_of(name, tuple(where)):
             yield f"{name}[{title}]", parameters
 
-    def _of(self, type_name: str, where: Collection[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _instances_of(self, type_name: str, where: Collection[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """(title, parameters) of the instances of a type: nodes, or entries of a map of nodes."""
         steps = () if type_name == "Node" else tuple(map(_snake, type_name.split("::")))
         places = {name: _places(name, steps) for name in _names_in(where) if _PLAIN.fullmatch(name)}

@@ -33,7 +33,7 @@ from nodeattrs.puppet.references import Reference
 
 
 @dataclass(frozen=True, slots=True)
-class SetBy:
+class ElementOrigin:
     """An element of a collection with the fragments that gave it. For the key `/classes`, it is an include or exclude.
 
     value:  the element. For a fragment without effect: the value of the fragment. For `/classes`: "include ntp"
@@ -104,10 +104,10 @@ class Account:
 
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
     gives the trace of a path. For the whole value, the claims of the inner account come after the winner's claim. For a
-    path inside of the value, they stand in its place. `set_by` yields a `SetBy` for each element of a collection.
-    `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and `rank_of` gives
-    the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all numbers to
-    titles.
+    path inside of the value, they stand in its place. `set_by` yields an `ElementOrigin` for each element of a
+    collection. `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and
+    `rank_of` gives the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all
+    numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
@@ -165,8 +165,8 @@ class Account:
             found = sorted(wholes(part.origins, (step,)), key=lambda at: -at.source)
             yield step, part.value, [self._claim(SetValue(at.source, (step,), part.value, at.path)) for at in found]
 
-    def set_by(self, value: Any) -> Iterator[SetBy]:
-        """Yield a `SetBy` for each element of the list, or entry of the map, that a multibind makes.
+    def set_by(self, value: Any) -> Iterator[ElementOrigin]:
+        """Yield an `ElementOrigin` for each element of the list, or entry of the map, that a multibind makes.
 
         Then comes one for each fragment that gives nothing to the value. Nothing if `is_collection` is False.
         value: the whole injected value
@@ -176,17 +176,17 @@ class Account:
         whole, counted = self.trace((), value), set()
         for step, entry, claims in self._contributed():
             counted |= {claim.rank for claim in claims}
-            yield SetBy(entry, ", ".join(self._place(claim) for claim in claims), True, step)
+            yield ElementOrigin(entry, ", ".join(self._place(claim) for claim in claims), True, step)
         for stated in whole.claims:
             if stated.rank not in counted:
                 yield self._silent(stated.claim, whole.value)
 
-    def _silent(self, claim: Claim, value: Any) -> SetBy:
+    def _silent(self, claim: Claim, value: Any) -> ElementOrigin:
         """The entry of a fragment that contributes nothing. For a map of one name, it has the name as step."""
         name, own = None, claim.value
         if isinstance(own, dict) and isinstance(value, dict) and len(own) == 1:
             ((name, own),) = own.items()
-        return SetBy(own, self._place(claim), False, name)
+        return ElementOrigin(own, self._place(claim), False, name)
 
     def _place(self, claim: Claim) -> str:
         return f"{claim.origin}; layer {self.sources[claim.rank].title}"

@@ -24,7 +24,7 @@ from nodeattrs.core.looks import FILE, Look, Looks, quietly, value_at
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import under
+from nodeattrs.core.tree import tree_with
 from nodeattrs.core.unread import unread_below, unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
@@ -289,7 +289,7 @@ class Nodes(WithFacts):
     def _given(self) -> Any:
         if not self.request.what_if.set:
             return None
-        tree = fold([under(path, value) for path, value in self.request.what_if.set], ACROSS).value
+        tree = fold([tree_with(path, value) for path, value in self.request.what_if.set], ACROSS).value
         return parse(json.dumps(tree), "--set", "json")
 
     def _search(self, *words: Any, **named: Any) -> Any:

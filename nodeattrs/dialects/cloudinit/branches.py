@@ -127,7 +127,7 @@ def follow(tree: nodes.Template, way: Way, unknown: frozenset[str]) -> nodes.Tem
 
     unknown: the names whose values depend on the machine
     """
-    followed: nodes.Template = _Follower(way, unknown).visit(tree)
+    followed: nodes.Template = _BranchChooser(way, unknown).visit(tree)
     return followed
 
 
@@ -140,7 +140,7 @@ def once(value: Any, names: int) -> Iterator[Any]:
         yield (row,) * names if names > 1 and isinstance(row, Undefined) else row
 
 
-class _Follower(NodeTransformer):
+class _BranchChooser(NodeTransformer):
     def __init__(self, way: Way, unknown: frozenset[str]) -> None:
         self._way, self._unknown = way, unknown
 

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from nodeattrs import packages
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Join, Part, made
@@ -38,7 +38,7 @@ ENTRY_POINTS = "nodeattrs.cloudinit_mergers"
 _registered: dict[str, Callable[[Any, Any], Any]] = {}
 
 
-@taking(name=str, merger=Callable)
+@checked_args(name=str, merger=Callable)
 def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
     """Register a custom merger under *name*. It replaces a merger that was registered under this name.
 
@@ -53,7 +53,7 @@ def register_merger(name: str, merger: Callable[[Any, Any], Any]) -> None:
     _registered[name] = merger
 
 
-@taking(name=str)
+@checked_args(name=str)
 def unregister_merger(name: str) -> None:
     """Forget a custom merger; one that is not known is no error."""
     _registered.pop(name, None)

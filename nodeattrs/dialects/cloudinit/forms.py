@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.cloudinit.kubeadm import Made, cloud_config_of
+from nodeattrs.dialects.cloudinit.kubeadm import GeneratedConfig, cloud_config_of
 from nodeattrs.dialects.cloudinit.other_templates import CLOUDFORMATION, TERRAFORM, Language
 from nodeattrs.formats.tags import Tagged
 
@@ -53,7 +53,7 @@ class FormText(NamedTuple):
     is_config: bool = False
     is_packed: bool | None = None
     language: Language | None = None
-    made: Made | None = None
+    made: GeneratedConfig | None = None
 
 
 class _Value(NamedTuple):
@@ -73,7 +73,7 @@ def _base64(one: _Value) -> FormText:
     return FormText(one.path, _text(one), is_packed=True)
 
 
-def _either(one: _Value) -> FormText:
+def _maybe_base64(one: _Value) -> FormText:
     """A text that may be base64: several platforms have this form, and some take base64."""
     return FormText(one.path, _text(one))
 
@@ -468,7 +468,7 @@ FORMS: tuple[Form, ...] = (
         "a request to a cloud",
         ({("user_data",): "", (("region", "server_type", "size", "plan", "zone"),): ""},),
         (("user_data",),),
-        take=_either,
+        take=_maybe_base64,
     ),
     Form(
         "packer",
@@ -483,7 +483,7 @@ FORMS: tuple[Form, ...] = (
         ({("resource", _EACH, _EACH): ""},),
         (("resource", _EACH, _EACH, ("user_data", "custom_data", "user_data_base64")),
          ("resource", _EACH, _EACH, "metadata", ("user-data", "user_data"))),
-        take=_either,
+        take=_maybe_base64,
         language=lambda value: TERRAFORM,
     ),
     Form(
@@ -499,7 +499,7 @@ FORMS: tuple[Form, ...] = (
         ({(_EACH, ("hosts", "tasks", "roles")): "", (_DEEP, _ANSIBLE): ""},
          {(_EACH, "name"): "", (_DEEP, _ANSIBLE): ""}),
         ((_DEEP, _ANSIBLE),),
-        take=_either,
+        take=_maybe_base64,
     ),
 )  # fmt: skip
 """Each form that is a document of YAML or JSON, in the order in which shapes are asked."""

@@ -17,7 +17,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -26,14 +26,14 @@ from nodeattrs.core.tree import dig
 from nodeattrs.dialects.cloudinit.codes import INPUT
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.dialects.cloudinit.forms import FORMS, IGNITION, Form, FormText, maps_in
-from nodeattrs.dialects.cloudinit.kubeadm import Made
+from nodeattrs.dialects.cloudinit.kubeadm import GeneratedConfig
 from nodeattrs.dialects.cloudinit.parts import load_yaml
 from nodeattrs.dialects.cloudinit.sources import SOURCES, GivenUserData, source_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData
 from nodeattrs.dialects.cloudinit.terraform import is_of_terraform, texts_in
 from nodeattrs.dialects.cloudinit.unpacking import (
     Blob,
-    Within,
+    BlockPlace,
     blob_of,
     read_bytes,
     read_document,
@@ -104,7 +104,7 @@ class Given(NamedTuple):
         return (*self.user, *self.added)
 
 
-@taking(budget=Budget | None, form=str | None)
+@checked_args(budget=Budget | None, form=str | None)
 def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None, form: str | None = None) -> list[Given]:
     """The user-data in a file, folder or text: one Given for each machine of a document, and one for anything else.
 
@@ -180,7 +180,7 @@ def joined_profiles(found: Iterable[Given]) -> list[Given]:
     return [whole if one is first else one for one in machines if one is first or one.settings is None]
 
 
-@taking(blob=Blob)
+@checked_args(blob=Blob)
 def vendor_in(blob: Blob) -> list[Blob]:
     """The parts of vendor-data, as a list of blobs: one blob, or the texts in a JSON file of OpenStack.
 
@@ -426,13 +426,13 @@ def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
         return None  # no JSON, but a text of some other kind
     tree = document.tree
     if is_of_terraform(tree):
-        return list(_of_terraform(_Outer(document, file), budget))
+        return list(_of_terraform(_OuterDocument(document, file), budget))
     if _is_lxd(tree):
         return list(_of_lxd(document, file))
     return _of_documents(text, file, None, budget) if tree.get("kind") in ("Secret", "List") else None
 
 
-def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
+def _of_terraform(outer: _OuterDocument, budget: Budget) -> Iterator[Given]:
     """The user-data of each resource of a plan or state. A `cloudinit_config` that a machine has, too, is left out."""
     seen = set()
     for is_config, text, vendor in texts_in(outer.document.tree):
@@ -444,7 +444,7 @@ def _of_terraform(outer: _Outer, budget: Budget) -> Iterator[Given]:
         yield one._replace(vendor=tuple(Blob(row, outer.file, packed=True) for row in vendor))
 
 
-class _Outer(NamedTuple):
+class _OuterDocument(NamedTuple):
     """A document with texts in it.
 
     rows:  the lines of the file; empty for JSON, where no text is a block of lines
@@ -535,7 +535,7 @@ def _literal(rows: Sequence[str], one: GivenUserData, file: str) -> Blob | None:
         return None
     text = one.text
     if one.is_headless:
-        return Blob(text, file, packed=True, within=Within(one.line, indent=0))
+        return Blob(text, file, packed=True, within=BlockPlace(one.line, indent=0))
     blob = _block(rows, max(one.line, 1), unwrapped(Blob(text, file, packed=True)))
     blob.language = one.language
     return blob
@@ -562,7 +562,7 @@ def _of_documents(text: str, file: str, form: Form | None, budget: Budget) -> li
             raise
         documents = parse_all(_that_may_have(text), file, syntax, budget, {})
     for document in documents:
-        outer = _Outer(document, file, rows)
+        outer = _OuterDocument(document, file, rows)
         for above, tree in _objects(document.tree):
             if form is None and isinstance(tree, dict) and tree.get("kind") == "Secret":
                 found += _of_secret(outer, above, tree, budget)
@@ -590,7 +590,7 @@ def _objects(tree: Any) -> list[tuple[TreePath, Any]]:
     return [((), tree)]
 
 
-def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> Given:
+def _of_text(outer: _OuterDocument, above: TreePath, one: FormText, budget: Budget) -> Given:
     budget.bytes(len(one.text or ""))  # several machines may have one text
     path = (*above, *one.path)
     line, column = outer.document.place(path)
@@ -606,7 +606,7 @@ def _of_text(outer: _Outer, above: TreePath, one: FormText, budget: Budget) -> G
     return Given(one.name, origin, (blob,))
 
 
-def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: Budget) -> Given:
+def _of_made(outer: _OuterDocument, path: TreePath, made: GeneratedConfig, origin: Origin, budget: Budget) -> Given:
     """A cloud-config that the platform makes, as a Given. A row has the line of its value; in a block, its own line."""
     user = []
     for rows in made.parts:
@@ -627,7 +627,7 @@ def _of_made(outer: _Outer, path: TreePath, made: Made, origin: Origin, budget: 
     return Given(origin.name, origin, tuple(user), added=tuple(added))
 
 
-def _within(outer: _Outer, line: int, text: str, is_packed: bool | None = None) -> Blob:
+def _within(outer: _OuterDocument, line: int, text: str, is_packed: bool | None = None) -> Blob:
     """A text of a document as a Blob, with its lines if the text is a block there. line: the line of its key"""
     blob = unwrapped(Blob(text, outer.file, packed=True), is_packed)
     return _block(outer.rows, line, blob) if blob.content == text else blob
@@ -640,11 +640,11 @@ _BESIDE = 5
 def _block(rows: Sequence[str], line: int, blob: Blob) -> Blob:
     """Give a blob the lines of the file below its key, where `unpacking` looks for its text; returns the blob."""
     count = blob.content.count("\n") if isinstance(blob.content, str) else 0
-    blob.within = Within(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
+    blob.within = BlockPlace(line, "\n".join(rows[line - 1 : line + count + _BESIDE]))
     return blob
 
 
-def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
+def _of_mapping(outer: _OuterDocument, path: TreePath) -> Blob:
     """A mapping that is the cloud-config itself, as a text with a first line; that line counts as the line of its key.
 
     The text is taken from the file where it is a block of YAML, and else written anew.
@@ -660,14 +660,14 @@ def _of_mapping(outer: _Outer, path: TreePath) -> Blob:
     except CloudConfigError:
         is_block = False
     if is_block:
-        return Blob(f"#cloud-config\n{body}", file, packed=True, within=Within(line, indent=indent))
+        return Blob(f"#cloud-config\n{body}", file, packed=True, within=BlockPlace(line, indent=indent))
     return Blob(f"#cloud-config\n{yaml_of(value)}", file, packed=True)
 
 
 # --- secrets of Kubernetes
 
 
-def _of_secret(outer: _Outer, path: TreePath, secret: Any, budget: Budget) -> Iterator[Given]:
+def _of_secret(outer: _OuterDocument, path: TreePath, secret: Any, budget: Budget) -> Iterator[Given]:
     names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
     address = "/".join(name for name in names if isinstance(name, str))
     for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
@@ -111,7 +111,7 @@ class Instance:
             return
         where = self._has.locator("machine", "")
         has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
-        for path, given, found in _apart(with_text_keys(self._whole.value, _as_written), has, ()):
+        for path, given, found in _differing_paths(with_text_keys(self._whole.value, _as_written), has, ()):
             yield Differing(
                 path, self._shown(path, given), self._shown(path, found), self._origins(path), where.at(path)
             )
@@ -120,7 +120,7 @@ class Instance:
         return self.merged.origins(path_with_own_keys(self._whole.value, path))
 
 
-@taking(folder=A_PATH)
+@checked_args(folder=A_PATH)
 def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
     """Read the files of a machine and merge them by the rules of a release; a file that is missing is no layer.
 
@@ -184,14 +184,14 @@ def _combined(file: Path | None) -> Document | None:
 # --- two trees --------------------------------------------------------------------------
 
 
-def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any, Any]]:
+def _differing_paths(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any, Any]]:
     """Yield each path at which two trees differ, with both values; the order of keys does not count."""
     if isinstance(given, dict) and isinstance(has, dict):
         for key in dict.fromkeys((*given, *has)):
-            yield from _apart(given.get(key, ABSENT), has.get(key, ABSENT), (*path, key))
+            yield from _differing_paths(given.get(key, ABSENT), has.get(key, ABSENT), (*path, key))
     elif isinstance(given, list) and isinstance(has, list) and len(given) == len(has):
         for index, pair in enumerate(zip(given, has, strict=True)):
-            yield from _apart(*pair, (*path, index))
+            yield from _differing_paths(*pair, (*path, index))
     elif type(given) is not type(has) or given != has:
         yield path, given, has
 

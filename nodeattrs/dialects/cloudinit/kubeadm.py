@@ -25,7 +25,7 @@ _KEY = re.compile(r"[a-z_]+:")
 """The beginning of the row of a key at the top."""
 
 
-class Unwritten(NamedTuple):
+class MissingLayer(NamedTuple):
     """A layer of the machine's cloud-config that the spec does not have.
 
     name:   its name
@@ -40,7 +40,7 @@ class Unwritten(NamedTuple):
     sets: tuple[Path, ...]
 
 
-class Made(NamedTuple):
+class GeneratedConfig(NamedTuple):
     """The result of `cloud_config_of`: the cloud-config of a spec, and what it lacks.
 
     parts:  a list of the rows without Jinja's markup; if other rows have markup, a second list has these. A row is
@@ -49,10 +49,10 @@ class Made(NamedTuple):
     """
 
     parts: list[list[_Row]]
-    unread: list[Unwritten]
+    unread: list[MissingLayer]
 
 
-def cloud_config_of(spec: Mapping[str, Any]) -> Made:
+def cloud_config_of(spec: Mapping[str, Any]) -> GeneratedConfig:
     """The cloud-config that Cluster API writes from a spec: the rows of its text, and what it lacks with reasons.
 
     It lacks file contents and passwords that the spec takes from elsewhere. It also lacks the certificates, and the
@@ -65,12 +65,12 @@ def cloud_config_of(spec: Mapping[str, Any]) -> Made:
         for number, entry in enumerate(entries):
             if reason := _why_unread(entry, inner):
                 entry.pop(inner, None)
-                unread.append(Unwritten(f"{name}.{number}.{inner}", (key, number), reason, ((name, number, inner),)))
+                unread.append(MissingLayer(f"{name}.{number}.{inner}", (key, number), reason, ((name, number, inner),)))
         spec[key] = entries
     command = ("runcmd", len(spec.get("preKubeadmCommands") or ()))
     reason = "is not in the file: certificates, and the configuration and command of kubeadm"
-    return Made(
-        _parts(list(_written(spec, _SPEC, ()))), [*unread, Unwritten(ADDED, (), reason, (("write_files",), command))]
+    return GeneratedConfig(
+        _parts(list(_written(spec, _SPEC, ()))), [*unread, MissingLayer(ADDED, (), reason, (("write_files",), command))]
     )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -31,7 +31,7 @@ from nodeattrs.dialects.cloudinit.merged import Merged
 from nodeattrs.dialects.cloudinit.mergers import ANY_DEFINITION, CONFIG_DEFAULT, Mode, lay, policy_of, take_definition
 from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, renumbered_rows, status_of
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, Status, renumbered_rows, status_of
 from nodeattrs.dialects.cloudinit.templates import InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import read_bytes
 from nodeattrs.dialects.cloudinit.userdata import without_types
@@ -107,7 +107,7 @@ class _Fold:
         """
         if isinstance(source, Merged):
             return self._merged(name, source)
-        if isinstance(source, _Disabled):
+        if isinstance(source, _DisabledUserData):
             self.reports += [
                 one._replace(number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
             ]
@@ -175,7 +175,7 @@ class _Fold:
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Merge sources, the strongest first. last: the policy for the weakest source; None: by its own definition"""
         rows = [source for source in sources if source.counts]
-        folding, joinings = Folding(start=Part({}, 0)), []
+        folding, merged_parts = Folding(start=Part({}, 0)), []
         for index, source in enumerate(rows):
             number, name = self._who(source)
             try:
@@ -192,19 +192,19 @@ class _Fold:
             laid = kept(source.part, rest) if rest is not None else source.part
             if source.row is not None and rest is not None and len(rest) < len(source.part.value):
                 source.row.folding.change(partial(_kept, rest))
-                again = source.row.joinings[-1]._replace(steps=1)
-                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
+                again = source.row.merged_parts[-1]._replace(steps=1)
+                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.merged_parts, again))
             lay(folding, laid if source.row is None else source.row.folding, policy)
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
                 self.reports[number - 1] = report._replace(status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
-            joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
-        row = Row(folding, tuple(joinings))
-        if joinings:
+            merged_parts.append(MergedPart(number, part, name, policy, laid if rest is not None else None, folded=True))
+        row = Row(folding, tuple(merged_parts))
+        if merged_parts:
             self.rows.append(row)
-        return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
+        return _Read(folding.result, row if merged_parts else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
         """The number and name of a source; the number is 0 for one that was merged before."""
@@ -230,7 +230,7 @@ def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
     return kept(result, keys)
 
 
-@taking(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_confd(
     main: str | CloudPart | None,
     files: Mapping[str, str | CloudPart] | None = None,
@@ -282,7 +282,7 @@ def _folder_named_by(fold: _Fold, top: _Read) -> str | None:
     return folder.strip()
 
 
-@taking(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
 def read_confd(
     main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
 ) -> Merged:
@@ -324,7 +324,7 @@ def _file(path: Path) -> CloudPart:
     return CloudPart(text, filename=path.name, file=path.as_posix())
 
 
-@taking(mode=("current", "documented"), instance_data=InstanceData | None)
+@checked_args(mode=("current", "documented"), instance_data=InstanceData | None)
 def merge_layers(
     *,
     extra: Iterable[Source] = (),
@@ -416,7 +416,7 @@ _TRUE = ("true", "1", "on", "yes")
 
 
 @dataclass(frozen=True, slots=True)
-class _Disabled:
+class _DisabledUserData:
     """User-data or vendor-data that is switched off: its parts are reported, and not merged."""
 
     parts: tuple[PartReport, ...]
@@ -425,7 +425,7 @@ class _Disabled:
 def _switched(
     given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
 ) -> dict[str, Any]:
-    """User-data and vendor-data by name. If another layer switches one of them off, a `_Disabled` replaces it.
+    """User-data and vendor-data by name. If another layer switches one of them off, a `_DisabledUserData` replaces it.
 
     raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
     """
@@ -459,7 +459,7 @@ def _is_on(value: Any) -> bool:
 
 
 def _vendor(name: str, source: Any, setting: Any) -> Any:
-    """Vendor-data, or what its switch leaves of it: a `_Disabled`, or the merge without some types of parts."""
+    """Vendor-data, or what its switch leaves of it: a `_DisabledUserData`, or the merge without some types of parts."""
     if isinstance(source, Layer):
         return source
     if not isinstance(setting, dict) or not _is_on(setting.get("enabled")):
@@ -480,17 +480,17 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
     return without_types(source, off) if off else source
 
 
-def _disabled(name: str, source: Any) -> _Disabled:
+def _disabled(name: str, source: Any) -> _DisabledUserData:
     if isinstance(source, Merged):
-        return _Disabled(tuple(report._replace(status="disabled", error=None) for report in source.parts))
+        return _DisabledUserData(tuple(report._replace(status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
-    return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))
+    return _DisabledUserData((PartReport(1, part, part.filename or name, "disabled"),))
 
 
 # --- the kernel command line
 
 
-@taking(cmdline=str)
+@checked_args(cmdline=str)
 def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
     """The YAML text of a kernel command line: it follows a `cc:` that begins a word, up to `end_cc` or the end.
 
@@ -515,7 +515,7 @@ def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
     return "\n".join(texts)
 
 
-@taking(cmdline=str)
+@checked_args(cmdline=str)
 def url_of_cmdline(cmdline: str) -> str | None:
     """The value of `cloud-config-url=`, from where cloud-init fetches a config; None for a line without it.
 

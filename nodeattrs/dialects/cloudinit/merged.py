@@ -106,8 +106,8 @@ class Merged:
         """
         if self._result is None or self._result.value is None:
             return ""
-        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
-        names = [_in_a_line(joining.filename.replace("\t", " ")) for joining in joinings]
+        merged_parts = [one for row in self.rows for one in row.merged_parts if one.number not in self.unknown]
+        names = [_in_a_line(merged_part.filename.replace("\t", " ")) for merged_part in merged_parts]
         lines = ["#cloud-config", ""]
         if names:
             lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
@@ -154,7 +154,7 @@ class Merged:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: Path) -> Walk:
-        operations = sum(one.steps for row in self.rows for one in row.joinings if one.policy is None)
+        operations = sum(one.steps for row in self.rows for one in row.merged_parts if one.policy is None)
         if operations and self._result is not None:  # each operation of a patch is applied again
             Budget("the explanation").steps(_PER_LEFT * operations * value_count(self._result.value))
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
@@ -226,7 +226,7 @@ class Merged:
     @cached_property
     def _folded(self) -> set[int]:
         """The numbers of the parts that are conf.d files or layers."""
-        return {one.number for row in self.rows for one in row.joinings if one.folded}
+        return {one.number for row in self.rows for one in row.merged_parts if one.folded}
 
     def _origin_of(self, report: PartReport) -> Origin:
         """The origin of a whole part; its name is "of FILE" where lines count in the part, and not in the file."""
@@ -271,7 +271,7 @@ def _in_a_line(name: str) -> str:
 # --- a copy for printing
 
 
-class _Masked(Merged):
+class _MaskedConfig(Merged):
     """A merged config for printing. `value` is masked at once; claims and changes are masked when they are computed."""
 
     def __init__(self, of: Merged, sensitive: Iterable[Path]) -> None:
@@ -281,7 +281,7 @@ class _Masked(Merged):
 
     @cached_property
     def _parts(self) -> dict[int, Any]:
-        laid = [(one.number, one.laid) for row in self.rows for one in row.joinings]
+        laid = [(one.number, one.laid) for row in self.rows for one in row.merged_parts]
         return {number: self._guarded((), part.value) for number, part in laid if part is not None}
 
     def _shown(self, path: Path, value: Any) -> Any:
@@ -311,4 +311,4 @@ def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config
     {'password': 'Sensitive(withheld)'}
     """
-    return _Masked(merged, sensitive)
+    return _MaskedConfig(merged, sensitive)

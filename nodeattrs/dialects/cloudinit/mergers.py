@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.folding import Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
@@ -112,7 +112,7 @@ def _bare(name: Any) -> Any:
     return name.removeprefix("m_") if isinstance(name, str) else name
 
 
-@taking(text=str)
+@checked_args(text=str)
 def parse_definition(text: str) -> Definition:
     """The Definition that a text such as `list(append)+dict(no_replace,recurse_list)+str()` names.
 
@@ -197,7 +197,7 @@ def _structure(message: str) -> CloudConfigError:
     return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
 
 
-@taking(config=Mapping)
+@checked_args(config=Mapping)
 def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
     """Returns (the definition in a config, a copy of the config without it, its key: merge_how or merge_type).
 
@@ -552,7 +552,7 @@ ANY_DEFINITION = Policy(
 """The policy for an unknown layer, which may have any definition."""
 
 
-@taking(text=str)
+@checked_args(text=str)
 def word_or_definition(text: str) -> Definition:
     """The definition of a word in `WORDS`, or else the text read as a definition. raises: CloudConfigError
 
@@ -567,7 +567,7 @@ def as_definition(how: Any) -> Definition:
     return how if isinstance(how, Definition) else definition_of(how)
 
 
-@taking(mode=("current", "documented"))
+@checked_args(mode=("current", "documented"))
 def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
     """*base* with *update* merged into it by a definition. Neither is changed; the result shares no map or list.
 
@@ -588,7 +588,7 @@ def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") ->
         raise TooDeep("a value is nested too deep, or inside itself") from None
 
 
-@taking(sources=ListLike, mode=("current", "documented"))
+@checked_args(sources=ListLike, mode=("current", "documented"))
 def merge_many(
     sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
 ) -> dict[Any, Any]:

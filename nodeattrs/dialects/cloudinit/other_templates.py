@@ -60,7 +60,7 @@ class Language:
 
 
 def _pieces_in(text: str, language: Language) -> Iterator[_Piece]:
-    """Each piece of markup in a text, in order. raises: _NotKnown, for one that is not closed"""
+    """Each piece of markup in a text, in order. raises: _UnknownBlock, for one that is not closed"""
     at = 0
     while found := language.begins.search(text, at):
         if found["escape"]:
@@ -80,7 +80,7 @@ def _end_of(text: str, at: int, mark: str | None) -> tuple[int, int]:
         return _closed(text, at)
     end = text.find(mark, at)
     if end < 0:
-        raise _NotKnown
+        raise _UnknownBlock
     return end, end + len(mark)
 
 
@@ -89,7 +89,7 @@ _SIGNIFICANT = re.compile(r'[{}"]')
 _QUOTE = re.compile(r'(?:[^"\\]|\\.)*+"', re.S)
 
 
-class _NotKnown(Exception):
+class _UnknownBlock(Exception):
     """A block that is not known here, or is not closed."""
 
 
@@ -105,7 +105,7 @@ class _Piece(NamedTuple):
 
 
 def _closed(text: str, at: int) -> tuple[int, int]:
-    """The brace that closes what is open; braces in quoted texts do not count. raises: _NotKnown, for none"""
+    """The brace that closes what is open; braces in quoted texts do not count. raises: _UnknownBlock, for none"""
     depth = 1
     while found := _SIGNIFICANT.search(text, at):
         at = found.end()
@@ -118,7 +118,7 @@ def _closed(text: str, at: int) -> tuple[int, int]:
         depth += 1 if found[0] == "{" else -1
         if depth == 0:
             return found.start(), at
-    raise _NotKnown
+    raise _UnknownBlock
 
 
 _NEGATED = re.compile(r"(?:!|not\b)\s*(.+)", re.S)
@@ -276,7 +276,7 @@ def filled_as_jinja(text: str, language: Language) -> str | None:
     try:
         is_template = any(not piece.escape for piece in _pieces_in(text, language))
         return "".join(_Translation(text, language).pieces()) if is_template else None
-    except _NotKnown:
+    except _UnknownBlock:
         return None
 
 
@@ -287,7 +287,7 @@ class _Translation:
         self._open: list[_Kind] = []
 
     def pieces(self) -> Iterator[str]:
-        """Literals and tags of Jinja, in order. raises: _NotKnown"""
+        """Literals and tags of Jinja, in order. raises: _UnknownBlock"""
         at = 0
         for piece in _pieces_in(self._text, self._language):
             start, end = piece.start, piece.end
@@ -299,14 +299,14 @@ class _Translation:
             at = end
         yield _literal(self._text[at:])
         if self._open:
-            raise _NotKnown
+            raise _UnknownBlock
 
     def _tag(self, piece: _Piece) -> str:
         if piece.escape:
             return _literal(unescaped(piece.escape))
         tag = self._language.read(piece.body)
         if tag is None:
-            raise _NotKnown
+            raise _UnknownBlock
         left, right = (piece.left, piece.right) if self._language.trims else ("", "")
         feeds = "\n" * self._text.count("\n", piece.start, piece.end)
         if tag.kind is _Kind.NOTHING:
@@ -327,7 +327,7 @@ class _Translation:
             self._open += [tag.kind] if tag.kind is _Kind.IF else []
             return f"{word} {'' if tag.holds else 'not '}branch_{self._number(tag.what)}"
         if not self._open:
-            raise _NotKnown
+            raise _UnknownBlock
         if tag.kind is _Kind.ELSE:
             return "else"
         return "endfor" if self._open.pop() is _Kind.LOOP else "endif"

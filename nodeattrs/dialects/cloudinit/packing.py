@@ -10,7 +10,7 @@ from email.mime.base import MIMEBase
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.mergers import HEADERS, Definition, take_definition
 from nodeattrs.dialects.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
@@ -19,7 +19,7 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.formats.places import HALF_PAIR
 
 
-@taking(parts=ListLike)
+@checked_args(parts=ListLike)
 def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     """The text of a MIME message with all parts, in order; the same parts give the same text.
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES, strict_key
 from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
@@ -214,7 +214,7 @@ def marks_of(text: str) -> Mark:
     return builder.mark
 
 
-@taking(text=str, budget=Budget | None)
+@checked_args(text=str, budget=Budget | None)
 def load_config(
     text: str,
     budget: Budget | None = None,

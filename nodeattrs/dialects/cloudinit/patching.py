@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -42,7 +42,7 @@ class _Operation:
 
     name: str
     written: Mapping[str, Any]
-    effort: _Effort
+    effort: _PatchBudget
     is_last: bool = False
 
     @property
@@ -71,7 +71,7 @@ class _Operation:
         return remade(made, value, own.origins)  # a value that an alias shares has changed at its other places, too
 
 
-class _Effort:
+class _PatchBudget:
     """Counts the work of a patch. For each explanation the patch is applied again, with a new budget."""
 
     def __init__(self, budget: Budget) -> None:
@@ -104,7 +104,7 @@ def _containers(part: Any) -> list[Any]:
 
 def patch_changes(operations: list[Any], budget: Budget) -> Iterator[_Operation]:
     """Yield a function for each operation of a patch, for `Folding.change`. budget: for all of them together"""
-    last, effort = len(operations) - 1, _Effort(budget)
+    last, effort = len(operations) - 1, _PatchBudget(budget)
     return (_Operation(str(index), operation, effort, index == last) for index, operation in enumerate(operations))
 
 
@@ -114,7 +114,7 @@ def patch_values(operations: list[Any], number: int) -> Part:
     Operations without a value, such as "remove", are left out.
     """
     values = {str(index): one["value"] for index, one in enumerate(operations) if "value" in one}
-    return Part(values, At(number, ()))
+    return Part(values, SourcePath(number, ()))
 
 
 def operations_of(text: str) -> list[Any]:
@@ -167,7 +167,7 @@ def _library() -> Any:
     return jsonpatch
 
 
-def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any:
+def _applied(operation: Any, before: Any, effort: _PatchBudget, is_last: bool) -> Any:
     """The value after an operation; *before* is not changed."""
     jsonpatch = _library()
     try:

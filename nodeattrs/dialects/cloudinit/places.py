@@ -1,8 +1,8 @@
 """Find the lines of values in the YAML text of a part, and the values of keys that a text writes twice.
 
-A later value of a key in the same map replaces the value before; `Earlier` names such a value. Only explanations and
-warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the line is the line of
-the value itself.
+A later value of a key in the same map replaces the value before; `EarlierValueStep` names such a value. Only
+explanations and warnings need this module. The module parses the text again. For an alias or a merge key (`<<`), the
+line is the line of the value itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.folding import Folding, Step, meet
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -22,7 +22,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.formats.places import Mark, Text
 
 
-class Earlier(NamedTuple):
+class EarlierValueStep(NamedTuple):
     """The first step of a path to an earlier value of a key that the text writes twice.
 
     depth: the index of the repeated key in the path after this step
@@ -67,12 +67,12 @@ class YamlLocator:
     def at(self, path: Path) -> Origin:
         """The place of the value at *path*, or of its nearest parent. For broken YAML it is the origin of the part.
 
-        path: for an earlier value of a repeated key, its first step is an `Earlier` that `earlier` returned
+        path: for an earlier value of a repeated key, its first step is an `EarlierValueStep` that `earlier` returned
         """
         mark = self._root
         if mark is None:
             return self._origin
-        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
+        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is EarlierValueStep else (None, path)
         for depth, step in enumerate(steps):
             part = mark.parts.get(step)
             if part is None:
@@ -81,18 +81,19 @@ class YamlLocator:
         line, column = self._text.place(mark.offset)
         return self._origin.moved(self._line(line), self._column(column))
 
-    def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
+    def earlier(self, path: Path) -> list[tuple[EarlierValueStep, Any]]:
         """The earlier values of keys on the way to *path* that the text writes twice; [] for none.
 
-        Each is (Earlier, value), in the order of the text. The Earlier can be the first step of a path for `at`.
+        Each is (EarlierValueStep, value), in the order of the text. The EarlierValueStep can be the first step of a
+        path for `at`.
         """
-        found: list[tuple[Earlier, Any]] = []
+        found: list[tuple[EarlierValueStep, Any]] = []
         mark = self._root
         for depth, step in enumerate(path):
             mark = mark and mark.parts.get(step)
             if mark is None:
                 break
-            found += [(Earlier(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
+            found += [(EarlierValueStep(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
         return found
 
 
@@ -130,7 +131,7 @@ def _earlier(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part 
     both, over = Folding(), _AGAIN
     for place, value in found:
         above = path[: place.depth + 1]
-        both.lay(Part(_under(above, value), At(part.origins, (place,))), over)
+        both.lay(Part(_under(above, value), SourcePath(part.origins, (place,))), over)
         over = _over(above)
     both.lay(part, over)
     return both

@@ -14,10 +14,10 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
-from nodeattrs.core.tree import Path, dig, meant, spell
+from nodeattrs.core.tree import Path, dig, hint_for, spell
 from nodeattrs.dialects.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
 from nodeattrs.dialects.cloudinit.config_text import path_with_own_keys, with_text_keys
 from nodeattrs.dialects.cloudinit.lints.texts import markup_in
@@ -47,7 +47,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-@taking(place=str)
+@checked_args(place=str)
 def schema_file(place: str) -> File:
     """The path of the schema at a place: a file, a folder of a cloud-init, or "installed" for the schema of the system.
 
@@ -282,7 +282,7 @@ def _of_kind(error: ValidationError, value: Any) -> _Words:
 def _one_of_words(error: ValidationError, value: Any) -> _Words:
     words = [str(one) for one in error.validator_value]
     given = kind_of(error.instance) if value == WITHHELD else shown(value, 40)
-    return [((), f"is {given}, and has to be one of {', '.join(words)}", meant(value, words) or "")]
+    return [((), f"is {given}, and has to be one of {', '.join(words)}", hint_for(value, words) or "")]
 
 
 _NO_KEY = "is a key that is not known there"
@@ -294,7 +294,7 @@ def _unknown_keys(error: ValidationError, value: Any) -> _Words:
     for key in error.instance:
         if key not in known and not any(re.search(pattern, key) for pattern in patterns):
             listed = f"known are {', '.join(sorted(known))}" if 0 < len(known) < 20 else ""
-            yield (key,), _NO_KEY, meant(key, known) or listed
+            yield (key,), _NO_KEY, hint_for(key, known) or listed
 
 
 def _missing_keys(error: ValidationError, value: Any) -> _Words:

@@ -1,7 +1,7 @@
 """The steps of a merge: reports about parts, the part that was merged at each step, and the changes of each step.
 
 A folding is a merge of parts, one after the other; each part is a step of it. A merge keeps its foldings, and a
-`Joining` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept.
+`MergedPart` for each part: the part, its policy, and the number of its steps. Results between two steps are not kept.
 These results are computed again for changes and warnings.
 """
 
@@ -115,7 +115,7 @@ def status_of(error: NodeattrsError) -> Status:
     return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
-class Joining(NamedTuple):
+class MergedPart(NamedTuple):
     """One part that was merged, at one step of a folding or at several. A folding is a merge of parts in order.
 
     number:   the number of the part; 0 for a merge of several parts that is merged as one
@@ -137,41 +137,42 @@ class Joining(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A folding, with a `Joining` (`joinings`) for each part that was merged at its steps, in order."""
+    """A folding, with a `MergedPart` (`merged_parts`) for each part that was merged at its steps, in order."""
 
     folding: Folding
-    joinings: tuple[Joining, ...]
+    merged_parts: tuple[MergedPart, ...]
 
 
-def joinings_with_results(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
-    """Yield (joining, the result before its first step) for each part that was merged, in order.
+def merged_parts_with_results(rows: Iterable[Row]) -> Iterator[tuple[MergedPart, Part]]:
+    """Yield (merged part, the result before its first step) for each part that was merged, in order.
 
-    A joining without steps is left out, such as a patch without operations. Results are computed again. Use
+    A part without steps is left out, such as a patch without operations. Results are computed again. Use
     each result before the next one is computed, since its maps change then.
-    rows: foldings, each with the joinings of its parts
+    rows: foldings, each with the merged_parts of its parts
     cost: grows with the size of the parts
     """
     for row in rows:
         results = row.folding.results()
-        for joining in row.joinings:
-            befores = [*islice(results, joining.steps)]
+        for merged_part in row.merged_parts:
+            befores = [*islice(results, merged_part.steps)]
             if befores:
-                yield joining, befores[0]
+                yield merged_part, befores[0]
 
 
 def renumbered_rows(rows: Iterable[Row], offset: int) -> list[Row]:
-    """Copies of rows in which *offset* is added to each number of a part, in joinings and origins. 0 stays 0."""
+    """Copies of rows in which *offset* is added to each number of a part, in merged_parts and origins. 0 stays 0."""
 
     def number(old: int) -> int:
         return old + offset if old else 0
 
     known: dict[int, Folding] = {}
     return [
-        Row(_moved(row.folding, number, known), tuple(_joining(one, number) for one in row.joinings)) for row in rows
+        Row(_moved(row.folding, number, known), tuple(_merged_part(one, number) for one in row.merged_parts))
+        for row in rows
     ]
 
 
-def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
+def _merged_part(one: MergedPart, number: Callable[[int], int]) -> MergedPart:
     return one._replace(number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 
@@ -236,18 +237,22 @@ def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
     for row in rows:
         results = row.folding.results()
         last = next(results).value
-        for joining in row.joinings:
-            met = None if joining.laid is None or joining.policy is None else (joining.policy, joining.laid.value)
+        for merged_part in row.merged_parts:
+            met = (
+                None
+                if merged_part.laid is None or merged_part.policy is None
+                else (merged_part.policy, merged_part.laid.value)
+            )
             before = last if met is None else _touched(last, *met, last)
-            last = [last, *(one.value for one in islice(results, joining.steps))][-1]
+            last = [last, *(one.value for one in islice(results, merged_part.steps))][-1]
             after = last if met is None else _touched(last, *met, before)
             found = list(_differences(before, after, (), met))
-            if joining.laid is not None:
-                found += _dropped(joining.laid.value, before, after, ())
+            if merged_part.laid is not None:
+                found += _dropped(merged_part.laid.value, before, after, ())
             for change in found:
                 budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
-            changes = (one._replace(old=_apart(one.old), new=_apart(one.new)) for one in found)
-            yield PartChanges(joining.number, joining.filename, tuple(changes))
+            changes = (one._replace(old=_deep_copy(one.old), new=_deep_copy(one.new)) for one in found)
+            yield PartChanges(merged_part.number, merged_part.filename, tuple(changes))
 
 
 def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
@@ -258,7 +263,7 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
     """
     verdict = policy.verdict(type(before), type(given))
     if type(verdict) is not Meet or not isinstance(value, dict):
-        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may change the value later
+        return value if isinstance(verdict, Rule) else _deep_copy(value)  # a handler may change the value later
     inner = verdict.policy
     return {
         key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))
@@ -267,12 +272,12 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
     }
 
 
-def _apart(value: Any) -> Any:
+def _deep_copy(value: Any) -> Any:
     """A copy of a value: maps of a result may grow later."""
     if type(value) is dict:
-        return {key: _apart(inner) for key, inner in value.items()}
+        return {key: _deep_copy(inner) for key, inner in value.items()}
     if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value)):
-        return [_apart(inner) for inner in value]
+        return [_deep_copy(inner) for inner in value]
     return value
 
 

@@ -139,7 +139,7 @@ class InstanceData:
         except module().TemplateError:  # `render` raises the error
             return None
         known = {("ds", "meta_data"), *(("v1", key) for key in self.tree["v1"]), *((key,) for key in self.tree["v1"])}
-        asked = (chain for chain in _asked(tree) if not any(chain[: len(one)] == one for one in known))
+        asked = (chain for chain in _variables_read(tree) if not any(chain[: len(one)] == one for one in known))
         return next((".".join(chain) for chain in asked), None)
 
     @cached_property
@@ -209,7 +209,7 @@ class InstanceData:
 _ADDRESS = re.compile(r"\d+(?:\.\d+){3}")
 
 
-def _asked(tree: Any) -> Iterator[tuple[str, ...]]:
+def _variables_read(tree: Any) -> Iterator[tuple[str, ...]]:
     """Yield each variable that a parsed template reads and does not set, with the steps below it."""
     from jinja2 import meta, nodes
 

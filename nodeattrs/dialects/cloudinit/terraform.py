@@ -43,7 +43,7 @@ _CONFIG_KEYS: tuple[Path, ...] = (("rendered",), ("part",))
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class Found(NamedTuple):
+class ResourceUserData(NamedTuple):
     """The user-data of one resource of a plan or state.
 
     is_config: whether the resource is a `cloudinit_config`, whose text other resources may use
@@ -71,7 +71,7 @@ def _is_plan(tree: Any) -> bool:
     return "format_version" in tree and not {"planned_values", "values", "prior_state"}.isdisjoint(tree)
 
 
-def texts_in(tree: Any) -> Iterator[Found]:
+def texts_in(tree: Any) -> Iterator[ResourceUserData]:
     """Yield the user-data of each resource of a plan or state: first of machines, then each `cloudinit_config`.
 
     A resource with user-data that is not in the document is yielded with the reason; others are left out.
@@ -103,7 +103,7 @@ def _of_state(tree: Any) -> Iterator[_Resource]:
             yield ("resources", at, "instances", number, "attributes"), known
 
 
-def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterator[Found]:
+def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterator[ResourceUserData]:
     for path, resource in rows:
         address, values = str(resource.get("address", "")), resource.get("values")
         found = _written(resource, known_later.get(address, {}))
@@ -120,7 +120,7 @@ def _found(rows: Iterable[_Resource], known_later: Mapping[str, Any]) -> Iterato
             is_packed=_is_packed(resource.get("type"), values, where),
         )
         vendor = [row for key in _VENDOR_DATA if (row := _text_at(values, key))]
-        yield Found(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
+        yield ResourceUserData(where in _CONFIG_KEYS, text, tuple(vendor[:1]))
 
 
 def _why_unread(values: Any, where: Path, is_hash: bool) -> str:

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.dialects.cloudinit.body_search import BodySearch
 from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
@@ -93,7 +93,7 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
     return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
-class Within(NamedTuple):
+class BlockPlace(NamedTuple):
     """The place of user-data in a document that has it as a block of lines.
 
     line:   the line of the document on which *text* begins; with an indent, the line on which the block begins
@@ -120,7 +120,7 @@ class Blob:
     """
 
     def __init__(
-        self, content: str | bytes, file: str | None = None, *, packed: bool = False, within: Within | None = None
+        self, content: str | bytes, file: str | None = None, *, packed: bool = False, within: BlockPlace | None = None
     ) -> None:
         if not isinstance(content, (str, bytes)):
             raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
@@ -205,7 +205,7 @@ def read_document(path: Path, kind: Kind = INPUT, syntax: Syntax | None = None) 
         raise CloudConfigError(kind, error.reason, file=name, line=error.line, column=error.column) from error
 
 
-@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
+@checked_args(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
 def unpack(
     sources: Iterable[Any],
     *,
@@ -235,7 +235,7 @@ def unpack(
     return found
 
 
-class _Attached(NamedTuple):
+class _MessagePart(NamedTuple):
     """A part of a message. packed: "gzip" if it was unpacked, else ""; lost: merge headers that unpacking removed"""
 
     part: Message
@@ -300,7 +300,7 @@ class _Unpacking:
             self.search = BodySearch("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
-    def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
+    def _leaves(self, found: Iterable[CloudPart | _MessagePart]) -> list[CloudPart]:
         """The parts of all attached messages. *found* is read to its end first: a nested message changes its parent."""
         rows: list[CloudPart] = []
         for one in list(found):
@@ -310,7 +310,7 @@ class _Unpacking:
                 rows += [self._part(leaf, one) for leaf in _selected(one.part, self.launch_index)]
         return rows
 
-    def _single(self, data: bytes) -> Iterator[CloudPart | _Attached]:
+    def _single(self, data: bytes) -> Iterator[CloudPart | _MessagePart]:
         """The parts of a text that is not a message; most are one part, for which no message is made."""
         body = data.decode("utf-8", "surrogateescape")
         kind = type_of_text(body) or _NOT_MULTIPART
@@ -359,7 +359,7 @@ class _Unpacking:
 
     # --- the walk -----------------------------------------------------------------------
 
-    def _parts_of(self, base: Message) -> Iterator[CloudPart | _Attached]:
+    def _parts_of(self, base: Message) -> Iterator[CloudPart | _MessagePart]:
         for part in base.walk():
             if part.get_content_maintype() == "multipart":
                 continue
@@ -411,7 +411,7 @@ class _Unpacking:
         # For each parameter of a header `email` copies what follows it.
         self.budget.steps(header.count(b";") * len(header) // _COPIED_A_STEP)
 
-    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
+    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _MessagePart:
         self._count(_PER_MESSAGE)
         for value in part.values():
             with suppress(UnicodeEncodeError):  # `email` reads no parameters of a header that it cannot write
@@ -420,9 +420,9 @@ class _Unpacking:
             _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
             _add_launch_index(part, self.budget)
-        return _Attached(part, packed, lost)
+        return _MessagePart(part, packed, lost)
 
-    def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
+    def _part(self, leaf: Message, attached: _MessagePart) -> CloudPart:
         payload = self._payload(leaf)
         body = payload if isinstance(payload, (str, bytes)) else b""  # else: a list of parts, or a number in an archive
         kind = leaf.get_content_type()
@@ -438,7 +438,7 @@ class _Unpacking:
 
     # --- archives -----------------------------------------------------------------------
 
-    def _archived(self, text: str) -> Iterator[_Attached]:
+    def _archived(self, text: str) -> Iterator[_MessagePart]:
         try:
             entries = load_yaml(text, self.budget.renewed())
         except CloudConfigError as error:

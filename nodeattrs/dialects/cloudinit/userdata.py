@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN
@@ -49,7 +49,7 @@ from nodeattrs.dialects.cloudinit.parts import (
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, Status, status_of
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch
@@ -59,7 +59,7 @@ _KEY = re.compile(r"[a-z_]+:")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
-@taking(
+@checked_args(
     mode=("current", "documented"),
     launch_index=int | None,
     include_root=A_PATH | None,
@@ -108,7 +108,7 @@ _READ_IN_A_STEP = 100
 _MET_IN_A_STEP = 50
 
 
-class _Effort:
+class _MergeBudget:
     """Counts the work of merging parts, as steps of the budget.
 
     A part copies the maps and lists in which it is merged. A patch or a custom merger may copy the whole config, which
@@ -172,13 +172,13 @@ class _Run:
     def __init__(self, rules: MergeRules, budget: Budget) -> None:
         self.rules = rules
         self.mode, self.how, self.release, self.data = rules
-        self.effort = _Effort(budget)
+        self.effort = _MergeBudget(budget)
         self.folding: Folding | None = None
         self.has_config = False
         self.sources: list[CloudPart | Layer] = []
         self.reports: list[PartReport] = []
         self.unknown: dict[int, Layer] = {}
-        self.joinings: list[Joining] = []
+        self.merged_parts: list[MergedPart] = []
         self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
 
     def take(self, part: CloudPart | Layer) -> None:
@@ -259,22 +259,22 @@ class _Run:
 
     def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
         """Merge an unknown layer in place of a part: it may have any definition, and set anything."""
-        self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
+        self._open_folding().lay(Part(layer.value, number), ANY_DEFINITION)
         self.unknown[number] = layer
-        self.joinings.append(Joining(number, part, name, ANY_DEFINITION, None))
+        self.merged_parts.append(MergedPart(number, part, name, ANY_DEFINITION, None))
         return PartReport(number, part, name, status)
 
-    def _begun(self) -> Folding:
+    def _open_folding(self) -> Folding:
         if self.folding is None:
             self.folding = Folding(start=Part({}, 0), growing=True)
         elif self.folding.result.value is None:
             # A patch has replaced the whole config by null: cloud-init begins with an empty one again.
             self.folding.change(lambda before, laid: Part({}, 0))
-            self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
+            self.merged_parts.append(self.merged_parts[-1]._replace(policy=None, laid=None, steps=1))
         return self.folding
 
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
-        folding, self.has_config = self._begun(), True
+        folding, self.has_config = self._open_folding(), True
         try:
             text = part.text
             if part.body == b"":
@@ -284,7 +284,7 @@ class _Run:
                 self.effort.all()
                 operations = operations_of(text)
                 folding.change(*patch_changes(operations, self.effort.budget), of=patch_values(operations, number))
-                self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
+                self.merged_parts.append(MergedPart(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[RepeatedKey] = []
             config = load_config(text, self.effort.budget.renewed(), self.release, repeated)
@@ -298,7 +298,7 @@ class _Run:
                 self.effort.all()
             laid = Part(rest, number)
             lay(folding, laid, policy)
-            self.joinings.append(Joining(number, part, name, policy, laid))
+            self.merged_parts.append(MergedPart(number, part, name, policy, laid))
             if own.mergers:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source, repeated=repeated)
@@ -352,7 +352,7 @@ class _Run:
         return (own, source) if own.mergers else (PART_DEFAULT, "default")
 
     def merged(self) -> Merged:
-        rows = () if self.folding is None else (Row(self.folding, tuple(self.joinings)),)
+        rows = () if self.folding is None else (Row(self.folding, tuple(self.merged_parts)),)
         result = self.folding.result if self.folding is not None and self.has_config else None
         return Merged(result, tuple(self.reports), rows, self.unknown, self.rules, tuple(self.sources))
 

@@ -142,12 +142,12 @@ def _chart(application: _Application, at: TreePath, source: Mapping[Any, Any]) -
     key = "chart" if source.get("chart") else "path"
     named = source.get(key)
     origin = application.origin((*at, key), "chart", named)
-    reason = _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
+    reason = _why_not_here(application.repository, source.get("repoURL"), source.get("targetRevision"))
     folder = chart_at(application.root, "", named) if isinstance(named, str) and key == "path" and not reason else ""
     return folder, origin, reason or NOT_HERE
 
 
-def _elsewhere(repository: GitSources, url: Any, revision: Any) -> str:
+def _why_not_here(repository: GitSources, url: Any, revision: Any) -> str:
     """Why the files of a repository at a revision are not those that are here; "" where they may be."""
     if isinstance(url, str) and (another := repository.reason_of_url(url)):
         return another
@@ -208,7 +208,7 @@ def _file(application: _Application, at: TreePath, text: str, chart: str, is_opt
     reason = (
         "names no source"
         if source is None
-        else _elsewhere(application.repository, source.get("repoURL"), source.get("targetRevision"))
+        else _why_not_here(application.repository, source.get("repoURL"), source.get("targetRevision"))
     )
     return unread_values(origin, reason) if reason else ValuesFile(path_below(application.root, "", path), origin)
 
@@ -247,16 +247,16 @@ def _of_generator(generator: Any, repository: GitSources) -> list[Mapping[str, s
         return [dict(texts_by_path(element)) for element in listed]
     if not isinstance(directories, list) or len(directories) > _MOST_PATTERNS:
         return None
-    if _elsewhere(repository, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
+    if _why_not_here(repository, dig(generator, ("git", "repoURL")), dig(generator, ("git", "revision"))):
         return None
     prefix = dig(generator, ("git", "pathParamPrefix"))
     try:
         return [*_of_directories(directories, prefix if isinstance(prefix, str) else "", repository.root)]
-    except _TooMany:
+    except _TooManyMatches:
         return None
 
 
-class _TooMany(Exception):
+class _TooManyMatches(Exception):
     """More folders, or steps of a pattern, than are followed."""
 
 
@@ -264,7 +264,7 @@ def _of_directories(directories: Sequence[Any], prefix: str, root: Path) -> Iter
     """The parameters for each folder that the patterns fit; a star fits one step.
 
     prefix: the `pathParamPrefix` of the generator, which begins the name of each parameter; "" for none
-    raises: _TooMany
+    raises: _TooManyMatches
     """
     known = [one for one in directories if isinstance(one, dict) and isinstance(one.get("path"), str)]
     without = [one["path"] for one in known if one.get("exclude") is True]
@@ -290,13 +290,13 @@ def _fits(path: str, pattern: str) -> bool:
 
 def _fitting(pattern: str, root: Path) -> list[str]:
     """The folders of a repository that a pattern fits, sorted. Folders whose name begins with a dot are left out, as in
-    Argo CD. `**` and links that lead out of the repository are not followed. raises: _TooMany
+    Argo CD. `**` and links that lead out of the repository are not followed. raises: _TooManyMatches
     """
     found = [""]
     steps = pattern.strip("/").split("/")
     for step in steps:
         if len(found) > _MOST or len(steps) > _MOST_STEPS:
-            raise _TooMany
+            raise _TooManyMatches
         found = [path for folder in found for path in _one_below(folder, step, root)]
     return sorted(found)
 

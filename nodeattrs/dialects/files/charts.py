@@ -20,7 +20,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, Path, dig, spell, under
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, tree_with
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, MergeConflict
 from nodeattrs.formats.documents import Document, content_of, decoded, parse
@@ -164,7 +164,7 @@ def _folder(folder: pathlib.Path, name: str, budget: Budget) -> _Files:
     return _Files(name, read, folders)
 
 
-class _Unpacked(gzip.GzipFile):
+class _LimitedGzip(gzip.GzipFile):
     """The bytes of a package, as `tarfile` asks for them. raises: TooMuch, past the limit"""
 
     def __init__(self, content: bytes, name: str) -> None:
@@ -186,7 +186,7 @@ def _packed(content: bytes, name: str, budget: Budget) -> _Files:
     budget.steps(_STEPS)
     members: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=_Unpacked(content, name), mode="r|") as archive:
+        with tarfile.open(fileobj=_LimitedGzip(content, name), mode="r|") as archive:
             for member in archive:
                 budget.steps()
                 is_read = member.name.rpartition("/")[2] in _READ or member.name.endswith(".tgz")
@@ -274,7 +274,7 @@ def _values(files: _Files, reader: LayerReader, name: str) -> Layer:
     if len(layers) == 1:
         return layers[0]
     merged = fold(layers, ACROSS)
-    return Layer(merged.value, _InMerge(merged, otherwise=layers[0].origin), name)
+    return Layer(merged.value, _MergedValuesLocator(merged, otherwise=layers[0].origin), name)
 
 
 def _missing(key: str, need: Mapping[str, Any], path: Path) -> _Chart:
@@ -328,13 +328,13 @@ def _joined(chart: _Chart, disputed: Collection[str]) -> _Chart:
         if one.is_unknown:
             unknown.append(one.unread(path))
         elif isinstance(table := dig(found.value, one.source), dict):
-            imported = _not_in(under(one.target, table), found.value)
-            layers.append(Layer(imported, _InMerge(found, one.source, one.target), "imported values"))
+            imported = _not_in(tree_with(one.target, table), found.value)
+            layers.append(Layer(imported, _MergedValuesLocator(found, one.source, one.target), "imported values"))
     below = [(*one.path, GLOBAL, key) for one in charts if one.path for key in disputed]
-    handed = [under(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
+    handed = [tree_with(at, one) for at in below if (one := dig(found.value, at)) is not ABSENT]
     kept = [_nulls(found.value), *handed]
-    joined = fold([*reversed(layers), own, *(Layer(one, _InMerge(found)) for one in kept)], ACROSS)
-    layer = Layer(joined.value, _InMerge(joined), own.title)
+    joined = fold([*reversed(layers), own, *(Layer(one, _MergedValuesLocator(found)) for one in kept)], ACROSS)
+    layer = Layer(joined.value, _MergedValuesLocator(joined), own.title)
     return replace(chart, values=replace(chart.values, layer=layer), below=[*chart.below, *unknown])
 
 
@@ -406,7 +406,7 @@ def _not_in(value: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-class _InMerge(NamedTuple):
+class _MergedValuesLocator(NamedTuple):
     """Finds the lines of values that were taken out of a merge.
 
     folded:    the merge

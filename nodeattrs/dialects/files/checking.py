@@ -22,7 +22,7 @@ from nodeattrs.dialects.files.charts import CHART, ChartSummary, chart_summary
 from nodeattrs.dialects.files.found import FoundFold, found_folds
 from nodeattrs.dialects.files.git_sources import GitSources
 from nodeattrs.dialects.files.releases import Release, ValuesFile
-from nodeattrs.dialects.files.uses import Uses, uses_of
+from nodeattrs.dialects.files.uses import ChartUses, uses_of
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.layers import LayerReader
 from nodeattrs.kinds import COMPUTED_NAME, LAYER_IS_UNKNOWN, MISSPELT, UNREAD_VALUE
@@ -104,7 +104,7 @@ def _not_checked(error: NodeattrsError, file: str) -> Finding:
     return Finding(LAYER_IS_UNKNOWN.entry.code, "note", f"was not looked at: {error.message}", file)
 
 
-def _kept_back(uses: Uses, about: ChartSummary) -> tuple[str, str] | None:
+def _kept_back(uses: ChartUses, about: ChartSummary) -> tuple[str, str] | None:
     """The place and the reason that keep the findings of a chart back; None where nothing does."""
     if uses.unread:
         return uses.unread[0], "this file was not read"
@@ -118,7 +118,7 @@ def _kept_back(uses: Uses, about: ChartSummary) -> tuple[str, str] | None:
     return None
 
 
-def _computed(uses: Uses, name: str) -> Iterator[Finding]:
+def _computed(uses: ChartUses, name: str) -> Iterator[Finding]:
     """The note about paths below which a template reads values by a computed name."""
     for file in dict.fromkeys(place.rpartition(":")[0] for place in uses.computed.values()):
         of_file = {path: place for path, place in uses.computed.items() if place.startswith(f"{file}:")}
@@ -136,7 +136,7 @@ class _Values:
     defaults: the layers of its own values.yaml
     """
 
-    uses: Uses
+    uses: ChartUses
     defaults: Sequence[Layer]
 
     def findings(self, layer: Layer, severity: Any) -> Iterator[Finding]:

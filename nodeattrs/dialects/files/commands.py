@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import dig, json_or_text, parse, under
+from nodeattrs.core.tree import dig, json_or_text, parse, tree_with
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, encrypted_at, unread_below, unread_layer
 from nodeattrs.dialects.files.compose import layers_of_project
@@ -181,7 +181,7 @@ def _set_layer(word: str) -> Layer:
     if not (equals and path) or not all(isinstance(step, str) for step in path):
         hint = "write --set http.port=8080; a list is set as a whole, and a number that is a key is quoted"
         raise BadArgument(f"--set {spelled} names no value", hint=hint)
-    return Layer(under(path, json_or_text(written)), Origin("option", f"--set {spelled}"))
+    return Layer(tree_with(path, json_or_text(written)), Origin("option", f"--set {spelled}"))
 
 
 def _fold(question: Question) -> Output:

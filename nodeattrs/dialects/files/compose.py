@@ -17,10 +17,16 @@ from typing import Any, NamedTuple
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
-from nodeattrs.core.tree import ABSENT, dig, under
+from nodeattrs.core.tree import ABSENT, dig, tree_with
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.dialects.files.compose_variables import Filled, Variables, filled, of_environment, with_environment
+from nodeattrs.dialects.files.compose_variables import (
+    FilledLocator,
+    Variables,
+    filled,
+    of_environment,
+    with_environment,
+)
 from nodeattrs.dialects.files.extends import named_file
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -225,7 +231,7 @@ def _services(layer: Layer) -> dict[Any, Any]:
 
 
 def _unset(layer: Layer, path: TreePath) -> Sequence[str]:
-    return layer.origin.unset(path) if isinstance(layer.origin, Filled) else ()
+    return layer.origin.unset(path) if isinstance(layer.origin, FilledLocator) else ()
 
 
 def _of_environment(names: Sequence[str]) -> str:
@@ -281,8 +287,8 @@ def _own_fields(service: Any) -> Any:
 
 def _moved_service(layer: Layer, source: TreePath, target: TreePath) -> Layer:
     """The layer of one service of a layer, moved from the path *source* to the path *target*."""
-    origin = layer.origin.moved(source, target) if isinstance(layer.origin, Filled) else layer.origin
-    return Layer(under(target, _own_fields(dig(layer.value, source))), origin, layer.title, layer.policy)
+    origin = layer.origin.moved(source, target) if isinstance(layer.origin, FilledLocator) else layer.origin
+    return Layer(tree_with(target, _own_fields(dig(layer.value, source))), origin, layer.title, layer.policy)
 
 
 def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
@@ -303,7 +309,7 @@ def _inactive(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
         if profiles and "*" not in active and active.isdisjoint(map(str, profiles)):
             steps = ("services", name)
             origin = tree.origins((*steps, "profiles"))[0]
-            yield Layer(under(steps, None), origin, "profiles", PROFILES)
+            yield Layer(tree_with(steps, None), origin, "profiles", PROFILES)
             lines[steps] = origin.line or 1
     if lines and named is None:
         yield of_environment(_ACTIVE, layers[0].origin.at(()).file, lines)

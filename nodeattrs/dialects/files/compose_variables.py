@@ -32,7 +32,7 @@ _PASSED_ON = (("environment",), ("build", "args"))
 _REASON = "is not set in a file that was read, and may come from the environment"
 
 
-class Fill(NamedTuple):
+class FilledText(NamedTuple):
     """A text whose variables were filled in.
 
     text:  the text with the values of its variables; an unset variable without a default gives ""
@@ -51,7 +51,7 @@ class Variables:
     known: name -> the value, with the lines and unset variables that it depends on
     """
 
-    def __init__(self, known: Mapping[str, Fill]) -> None:
+    def __init__(self, known: Mapping[str, FilledText]) -> None:
         self.known = known
         self._made = 0
 
@@ -62,7 +62,7 @@ class Variables:
         texts:  the texts of the same files
         raises: DocumentError, for `${` without a name, and for texts that grow too large
         """
-        found: dict[str, Fill] = {}
+        found: dict[str, FilledText] = {}
         for layer, text in zip(layers, texts, strict=True):
             lines = text.split("\n")
             for name, value in layer.value.items() if isinstance(layer.value, dict) else ():
@@ -73,7 +73,7 @@ class Variables:
                     found[name] = one._replace(used=(Cause("is read", at, (name,)), *one.used))
         return Variables({**found, **self.known})
 
-    def fill(self, text: str, at: Origin) -> Fill:
+    def fill(self, text: str, at: Origin) -> FilledText:
         """A text with its variables filled in. A required variable that is not set stays as it is written.
 
         at:     the place of the text, for errors
@@ -89,7 +89,7 @@ class Variables:
             raise DocumentError(f"variables give more than {_LARGEST:,} characters", file=at.file, line=at.line)
         return found
 
-    def _filled(self, text: str, depth: int) -> Fill:
+    def _filled(self, text: str, depth: int) -> FilledText:
         """raises: ValueError"""
         texts, used, unset, end = [], list[Cause](), list[str](), 0
         while (found := _VARIABLE.search(text, end)) is not None:
@@ -110,18 +110,18 @@ class Variables:
             texts.append(one.text)
             used += one.used
             unset += one.unset
-        return Fill("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
+        return FilledText("".join([*texts, text[end:]]), tuple(dict.fromkeys(used)), tuple(dict.fromkeys(unset)))
 
-    def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> Fill:
-        """The `Fill` for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
-        one = self.known.get(name, Fill("", unset=(name,)))
+    def _value(self, name: str, sign: str, word: str, written: str, depth: int) -> FilledText:
+        """The text for `${NAME}`. sign: such as ":-", or ""; word: the text after the sign; raises: ValueError"""
+        one = self.known.get(name, FilledText("", unset=(name,)))
         is_set = name in self.known and not (sign.startswith(":") and one.text == "")
         if sign.endswith("?") and not is_set:
-            return Fill(written, one.used, (*one.unset, name))
+            return FilledText(written, one.used, (*one.unset, name))
         if sign.endswith("+") != is_set or not sign.endswith(("-", "+")):
             return one
         inner = self._filled(word, depth + 1)
-        return Fill(inner.text, (*one.used, *inner.used), (*one.unset, *inner.unset))
+        return FilledText(inner.text, (*one.used, *inner.used), (*one.unset, *inner.unset))
 
 
 def _closing(text: str, start: int) -> int:
@@ -137,17 +137,17 @@ def _closing(text: str, start: int) -> int:
     return text.rfind("}", start)
 
 
-def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> Fill:
+def _of_dotenv(variables: Variables, value: str, line: str, at: Origin) -> FilledText:
     """The value of a variable in a `.env` file. line: as it is written; nothing in single quotes is filled in"""
     if _SINGLE.match(line):
-        return Fill(value)
+        return FilledText(value)
     return variables.fill(value.replace("\\$", "$$") if _DOUBLE.match(line) else value, at)
 
 
 # --- trees with variables
 
 
-class Filled(NamedTuple):
+class FilledLocator(NamedTuple):
     """The locator of a document whose variables were filled in, or of a part of it at another path.
 
     locator: the locator of the document
@@ -161,7 +161,7 @@ class Filled(NamedTuple):
     """
 
     locator: Locator
-    fills: Mapping[Path, Fill]
+    fills: Mapping[Path, FilledText]
     target: Path = ()
     source: Path = ()
 
@@ -176,11 +176,11 @@ class Filled(NamedTuple):
         """The names of the variables of the value at a path, or below it, that no file sets; () for none."""
         return tuple(dict.fromkeys(name for one in self._fills(path) for name in one.unset))
 
-    def moved(self, source: Path, target: Path) -> Filled:
+    def moved(self, source: Path, target: Path) -> FilledLocator:
         """The locator for a tree that has the value of the path *source* at the path *target*."""
         return self._replace(target=target, source=self._inner(source))
 
-    def uses(self, value: Any) -> Iterator[tuple[Path, Fill]]:
+    def uses(self, value: Any) -> Iterator[tuple[Path, FilledText]]:
         """Yield each path of a tree whose text has variables; for an element of a list, the path of the list.
 
         value: the tree; paths that it does not have are left out
@@ -194,19 +194,20 @@ class Filled(NamedTuple):
     def _inner(self, path: Path) -> Path:
         return (*self.source, *path[len(self.target) :])
 
-    def _fills(self, path: Path) -> Iterator[Fill]:
+    def _fills(self, path: Path) -> Iterator[FilledText]:
         inner = self._inner(path)
         return (fill for at, fill in self.fills.items() if overlap(at, inner))
 
 
 def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
-    """A copy of a layer with the variables of its texts filled in, and a `Filled` as its locator. Keys stay as they are
-    written. A layer without a map is returned unchanged.
+    """A copy of a layer with the variables of its texts filled in, and a `FilledLocator` as its locator.
+
+    Keys stay as they are written. A layer without a map is returned unchanged.
 
     of_project: counts for keys alone in maps and build arguments: Docker Compose fills these in after the merge
     raises:     DocumentError, at the line of a `${` without a name, and for texts that grow too large
     """
-    fills: dict[Path, Fill] = {}
+    fills: dict[Path, FilledText] = {}
 
     def walk(value: Any, path: Path) -> Any:
         if isinstance(value, dict):
@@ -221,14 +222,14 @@ def filled(layer: Layer, variables: Variables, of_project: Variables) -> Layer:
         if not (name := _passed_on(value, path)):
             return value
         known = (of_project if value is None or path[2] == "build" else variables).known
-        fills[path] = known.get(name, Fill("", unset=(name,)))
+        fills[path] = known.get(name, FilledText("", unset=(name,)))
         if name not in known:
             return value
         return fills[path].text if value is None else f"{name}={fills[path].text}"
 
     if not isinstance(layer.value, dict):
         return layer
-    return Layer(walk(layer.value, ()), Filled(layer.origin, fills), layer.title, layer.policy)
+    return Layer(walk(layer.value, ()), FilledLocator(layer.origin, fills), layer.title, layer.policy)
 
 
 def _passed_on(value: Any, path: Path) -> str:
@@ -240,16 +241,16 @@ def _passed_on(value: Any, path: Path) -> str:
     return value if isinstance(value, str) and type(path[-1]) is int and "=" not in value else ""
 
 
-def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, Fill]]:
+def uses_of_variables(layer: Layer) -> Iterator[tuple[Path, FilledText]]:
     """Yield the paths of a layer whose texts have variables; nothing for a layer that is not from `filled`."""
-    if isinstance(layer.origin, Filled):
+    if isinstance(layer.origin, FilledLocator):
         yield from layer.origin.uses(layer.value)
 
 
 def with_environment(layer: Layer) -> Iterator[Layer]:
     """Yield a layer, and after it an unknown layer for each variable of its texts that no file sets.
 
-    layer: a layer with a `Filled` as its locator; any other layer is yielded alone
+    layer: a layer with a `FilledLocator` as its locator; any other layer is yielded alone
     """
     yield layer
     lines: dict[str, dict[Path, int]] = {}

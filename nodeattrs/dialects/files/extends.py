@@ -18,7 +18,7 @@ from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, dig, spell, under
+from nodeattrs.core.tree import ABSENT, dig, spell, tree_with
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
@@ -216,14 +216,14 @@ def with_bases(
     if is_of_ruff(path.name):
         return [one for layer in layers for one in _with_bases_of_ruff(layer, path, reader, shown)]
     found: list[Layer] = []
-    how = _Following(replace(reader, comments=True), shown, _target if is_tsconfig(path.name) else _config_of_eslint)
+    how = _ExtendsRules(replace(reader, comments=True), shown, _target if is_tsconfig(path.name) else _config_of_eslint)
     for layer in layers:
         _follow(layer, path, (Path(os.path.realpath(path)),), how, found)
         found.append(layer)
     return [*_of_folders_above(found, path), *found] if is_of_eslint(path.name) else found
 
 
-class _Following(NamedTuple):
+class _ExtendsRules(NamedTuple):
     """How to find and read the files that a file extends.
 
     reader: reads them
@@ -240,7 +240,7 @@ def _follow(
     layer: Layer,
     path: Path,
     above: tuple[Path, ...],
-    how: _Following,
+    how: _ExtendsRules,
     found: list[Layer],
 ) -> None:
     """Add the layers below *layer*, the weakest first. above: the files on the way to it, *path* the last one"""
@@ -328,7 +328,7 @@ def _base_of_ruff(base: Layer, source: TreePath, target: TreePath, void: set[str
     kept = _without({"extend", *void}, settings) if isinstance(settings, dict) else {}
     if isinstance(kept.get("lint"), dict):
         kept["lint"] = _without(void, kept["lint"])
-    return Layer(under(target, kept), MovedLocator(base.origin, target, source), base.title)
+    return Layer(tree_with(target, kept), MovedLocator(base.origin, target, source), base.title)
 
 
 def _without(keys: Iterable[str], tree: dict[str, Any]) -> dict[str, Any]:

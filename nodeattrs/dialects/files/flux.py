@@ -170,12 +170,12 @@ def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: 
         return
     source, text, path = found[0]
     if target:
-        yield _aimed(target, text, one.get("literal") is True, origin_at(source, path, kind, name))
+        yield _value_at_target(target, text, one.get("literal") is True, origin_at(source, path, kind, name))
     else:
         yield from inline_layers(source, text, path, name, _FILLED)
 
 
-def _aimed(target: str, text: str, is_literal: bool, origin: Origin) -> SetValue:
+def _value_at_target(target: str, text: str, is_literal: bool, origin: Origin) -> SetValue:
     """A value at a `targetPath`, which Flux hands to the reader of `--set` as it is; a text in quotes is a text."""
     if is_literal:
         plain = _SIGNS.sub(lambda match: f"\\{match[0]}", text)

@@ -86,9 +86,9 @@ class GitSources:
         note_read("*.yaml", "*.yml", *(os.path.join(self.root, file) for file, _ in named))
         if not named or any(name in text for text in unread):
             return f"comes from the GitRepository {name}, which was not found in this repository"
-        return next(filter(None, (self._elsewhere(one.get("spec")) for _, one in named)), "")
+        return next(filter(None, (self._why_not_here(one.get("spec")) for _, one in named)), "")
 
-    def _elsewhere(self, spec: Any) -> str:
+    def _why_not_here(self, spec: Any) -> str:
         """Why the files of a GitRepository with this `spec` are not those that are here; "" where they are."""
         url, ref = dig(spec, ("url",)), dig(spec, ("ref",))
         if not isinstance(url, str) or _FILLED in f"{url} {ref}":

@@ -19,7 +19,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.sensitive import revealed, withheld
-from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, under
+from nodeattrs.core.tree import ABSENT, Path, as_path, dig, spell, tree_with
 from nodeattrs.errors import BadArgument, InvalidSettings, NoSuchAttribute, missing_extra
 from nodeattrs.formats.layers import dotenv_layer, environment_layer, read_layer
 from nodeattrs.policies import DEFAULT_POLICY, fold
@@ -110,7 +110,7 @@ def load(
         layers.append(environment_layer(os.environ if environ is None else environ, env, nested))
     for key, value in (arguments or {}).items():
         if value is not None:
-            layers.append(Layer(under(as_path(key), value), Origin("argument", key)))
+            layers.append(Layer(tree_with(as_path(key), value), Origin("argument", key)))
     secrets = [*dict.fromkeys(path for layer in layers for path in _secrets(model, layer.value, (), set()))]
     hidden = [Layer(withheld(one.value, secrets), one.origin, one.title, one.policy) for one in layers]
     folded = fold(hidden or [Layer({})], policy, strict=True)

@@ -239,17 +239,17 @@ def inline_layers(document: Document, value: Any, path: TreePath, name: str, mar
 
 def _filled_in_later(layer: Layer, mark: str) -> Iterator[Layer]:
     """The unknown layer for the values of a layer that another program fills in; none without such values."""
-    paths = dict.fromkeys(_having(layer.value, mark, ())) if mark else {}
+    paths = dict.fromkeys(_paths_with_mark(layer.value, mark, ())) if mark else {}
     if paths:
         lines = {path: layer.origin.at(path).line or 1 for path in paths}
         yield unread_values(layer.origin.at(next(iter(paths))), f"has {mark} in a text, which was not filled in", lines)
 
 
-def _having(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
+def _paths_with_mark(value: Any, mark: str, path: TreePath) -> Iterator[TreePath]:
     """The paths of the texts that have a mark; a list is one value."""
     if isinstance(value, dict):
         for key, one in value.items():
-            yield from [path] if isinstance(key, str) and mark in key else _having(one, mark, (*path, key))
+            yield from [path] if isinstance(key, str) and mark in key else _paths_with_mark(one, mark, (*path, key))
     elif has_mark(value, mark):
         yield path
 
@@ -263,7 +263,7 @@ def has_mark(value: Any, mark: str) -> bool:
     return isinstance(value, str) and mark in value
 
 
-class _OfText(NamedTuple):
+class _EmbeddedTextLocator(NamedTuple):
     """Finds the lines of a YAML text that is a value in another document.
 
     inner:    the locator of the text, whose lines count from 1
@@ -290,7 +290,7 @@ def _of_text(document: Document, text: str, path: TreePath, name: str, mark: str
         layers = reader.layers(text.encode(), document.file, name, _budget(document.file))
     except DocumentError:
         return [unread_values(origin_at(document, path, "release", name), "is no YAML")]
-    found = [Layer(one.value, _OfText(one.origin, line, is_block)) for one in layers]
+    found = [Layer(one.value, _EmbeddedTextLocator(one.origin, line, is_block)) for one in layers]
     return [each for one in found for each in (one, *_filled_in_later(one, mark))]
 
 

@@ -34,7 +34,7 @@ _LARGEST, _ALL, _MOST = 1_000_000, 20_000_000, 5_000
 
 
 @dataclass(slots=True)
-class Uses:
+class ChartUses:
     """The values and templates that the files of a chart use. `uses_of` makes one and fills it.
 
     paths:    the paths of values that are read; each includes all paths below it
@@ -68,14 +68,14 @@ class Uses:
         return ((name, place) for name, place in self.included.items() if name and name not in self.defined)
 
 
-def uses_of(folder: Path, shown: str) -> Uses:
+def uses_of(folder: Path, shown: str) -> ChartUses:
     """Read all files of a chart, also of unpacked subcharts, and note their uses of values.
 
     Files that cannot be read are noted in `unread`; nothing is raised.
 
     shown: the name of the folder in places and messages
     """
-    found, left = Uses(), _ALL
+    found, left = ChartUses(), _ALL
     for number, (path, name) in enumerate(_files(folder, shown)):
         try:
             size = os.path.getsize(path)
@@ -114,7 +114,7 @@ def _without_comments(text: str) -> str:
     return "".join([*kept, text[end:]])
 
 
-def _read(text: str, name: str, found: Uses) -> None:
+def _read(text: str, name: str, found: ChartUses) -> None:
     """Note what a text reads, defines and includes."""
     breaks = [match.start() for match in re.finditer("\n", text)]
     found.defined |= {match[1] for match in _DEFINED.finditer(text)}

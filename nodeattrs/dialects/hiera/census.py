@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import encrypted_in
 from nodeattrs.core.tree import ABSENT, parse, spell, strict_key
@@ -35,7 +35,7 @@ class Unused:
     shadowed: tuple[tuple[str, Origin], ...]
 
 
-@taking(scope=Scope)
+@checked_args(scope=Scope)
 def view(scope: Scope) -> dict[str, Any]:
     """Every key of a scope -> its value; a key that cannot be looked up has its error as value.
 
@@ -59,7 +59,7 @@ def values_or_errors(scope: Scope, keys: Iterable[str], **how: Any) -> dict[str,
     return found
 
 
-@taking(scope=Scope)
+@checked_args(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """Key -> the levels that cannot be read and might change its value; {} if every level can be read.
 
@@ -93,7 +93,7 @@ class Kept(NamedTuple):
         return encrypted(parse(self.key), self.reason, ", ".join(str(one.place) for one in self.origins))
 
 
-@taking(scope=Scope, values=Mapping)
+@checked_args(scope=Scope, values=Mapping)
 def still_encrypted(scope: Scope, values: Mapping[str, Any], merge: Any = None) -> list[Kept]:
     """The encrypted parts of some values of a scope, each with its key; [] for none.
 
@@ -115,7 +115,7 @@ def as_asked(key: str) -> str:
     return f'"{key}"' if '"' not in key else f"'{key}'"
 
 
-@taking(one=Mapping, other=Mapping)
+@checked_args(one=Mapping, other=Mapping)
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Key -> (value in *one*, value in *other*) for the keys that differ, sorted; ABSENT where a side has none.
 
@@ -134,7 +134,7 @@ def _compared(value: Any) -> Any:
     return (True, value) if hasattr(value, "unwrap") else (False, strict_key(value))
 
 
-@taking(hiera=LoadedTree, scopes=ListLike)
+@checked_args(hiera=LoadedTree, scopes=ListLike)
 def unused(hiera: LoadedTree, scopes: Iterable[Scope]) -> Unused:
     """Find the data files that no scope reads, and the keys of files that a stronger file overrides in each scope.
 

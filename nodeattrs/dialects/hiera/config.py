@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.tree import NO_ENTRIES, Path, meant
+from nodeattrs.core.tree import NO_ENTRIES, Path, hint_for
 from nodeattrs.dialects.hiera.codes import (
     CONFIG_INVALID,
     DATA_FUNCTION_NEEDS_PATH,
@@ -79,7 +79,7 @@ class _Checks:
         """
         for key in tree:
             if key not in known:
-                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
+                hint = hint_for(key, known) or f"known are {', '.join(known[:8])}"
                 raise self.invalid(f"unknown key {key!r}", (*path, key), hint)
 
     def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:

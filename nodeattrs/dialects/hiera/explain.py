@@ -257,7 +257,7 @@ def _outcome(place: DataLocation, value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _KnockedOut:
+class _KnockedOutValue:
     """A value of a weaker source that a marker such as "--name" removed.
 
     value:  the removed value
@@ -455,10 +455,10 @@ class Explanation:
         return tuple(dict.fromkeys(self._recorder.found_value(at.source).origin(at.path) for at in found))
 
     @property
-    def knocked(self) -> tuple[_KnockedOut, ...]:
+    def knocked(self) -> tuple[_KnockedOutValue, ...]:
         """The values that knock-outs removed, in the order of removal; () for none."""
         return tuple(
-            _KnockedOut(removed.value, self._places(removed), marker.value, self._places(marker))
+            _KnockedOutValue(removed.value, self._places(removed), marker.value, self._places(marker))
             for removed, marker in self._located[1]
         )
 
@@ -693,7 +693,7 @@ def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
     return {"path": spell(path) if path else "", "value": plain(value), "set_by": [one._asdict() for one in origins]}
 
 
-def _knocked(one: _KnockedOut) -> dict[str, Any]:
+def _knocked(one: _KnockedOutValue) -> dict[str, Any]:
     return {
         "value": plain(one.value),
         "set_by": [setter._asdict() for setter in one.set_by],

@@ -17,11 +17,11 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from nodeattrs import border, packages
-from nodeattrs.core.borders import A_PATH, ListLike, taking
+from nodeattrs.core.borders import A_PATH, ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, copied, dig, is_word, meant
+from nodeattrs.core.tree import ABSENT, Path, copied, dig, hint_for, is_word
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera import control, eyaml
 from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
@@ -70,7 +70,7 @@ class LoadedTree:
     shapes, named:  caches of `BaseScope.look`
     """
 
-    @taking(
+    @checked_args(
         config=A_PATH | None,
         environmentpath=A_PATH | None,
         global_config=A_PATH | None,
@@ -142,7 +142,7 @@ class LoadedTree:
         strict = "error" if self.puppet_version >= DEFAULT_VERSION else "warning"
         self._ruby = RubyFunctions(pathlib.Path(self._root or "."), strict)
 
-    def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
+    def _read_once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
         """The result of *read* at the first call with a key, kept until `forget()`."""
         found: _Read = self._read.get(key, _UNREAD)
         return self._read.setdefault(key, read()) if found is _UNREAD else found
@@ -157,21 +157,21 @@ class LoadedTree:
 
     def global_layer(self) -> HieraConfig | None:
         """The global layer; None if no file was named. A file that does not exist gives a built-in layer."""
-        return self._once(("global",), self._read_global)
+        return self._read_once(("global",), self._read_global)
 
     def environment_layer(self, environment: str) -> HieraConfig | None:
         """The layer of an environment; None where it has no hiera.yaml.
 
         raises: EnvironmentNotFound, BadName, BadData
         """
-        return self._once(("environment", environment), partial(self._read_environment, environment))
+        return self._read_once(("environment", environment), partial(self._read_environment, environment))
 
     def module_layer(self, environment: str, module: str) -> HieraConfig | None:
         """The layer of a module; None if there is no such module, or if it has no hiera.yaml.
 
         A module that only the Puppetfile names gives a layer with one level, which cannot be read.
         """
-        return self._once(("module", environment, module), partial(self._read_module, environment, module))
+        return self._read_once(("module", environment, module), partial(self._read_module, environment, module))
 
     def _read_global(self) -> HieraConfig | None:
         if self._global is None:
@@ -195,7 +195,7 @@ class LoadedTree:
             searched = ", ".join(self.shown(str(one)) for one in self._environments)
             raise EnvironmentNotFound(f"there is no hiera.yaml, and {searched} has no folder of an environment",
                                       hint="name a hiera.yaml, or a folder with one: --hiera PLACE")  # fmt: skip
-        hint = meant(environment, names) or f"there are: {', '.join(names) or 'none'}"
+        hint = hint_for(environment, names) or f"there are: {', '.join(names) or 'none'}"
         raise EnvironmentNotFound(f"there is no environment {environment!r}", hint=hint)
 
     def environments(self) -> list[str]:
@@ -237,7 +237,7 @@ class LoadedTree:
             return {}
         file = folder / "Puppetfile"
         read = partial(control.named_modules, file, self.shown(str(file)), self._warn)
-        return self._once(("Puppetfile", environment), read)
+        return self._read_once(("Puppetfile", environment), read)
 
     def lacks_modules(self, environment: str) -> bool:
         """Whether the Puppetfile of an environment names a module that is not installed."""
@@ -245,7 +245,7 @@ class LoadedTree:
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
-        return self._once(("modulepath", environment), partial(self._read_modulepath, environment))
+        return self._read_once(("modulepath", environment), partial(self._read_modulepath, environment))
 
     def _read_modulepath(self, environment: str) -> list[pathlib.Path]:
         found, folder = self._basemodulepath, self._folder(environment)
@@ -359,7 +359,7 @@ class LoadedTree:
     def absent_folder(self, level: str, folder: str) -> FunctionData:
         """The source of a level whose datadir lies outside of the repository and does not exist on this machine."""
         reason = f"there is no folder {self.shown(folder)} here, and it {border.REASON}"
-        return self._once(("absent", level, folder), partial(unread_source, level, reason))
+        return self._read_once(("absent", level, folder), partial(unread_source, level, reason))
 
     def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """The function that decrypts the values of a level: with the given keys, or those that its options name.
@@ -403,7 +403,7 @@ class LoadedTree:
             return stand_in
         if entry.kind == "data_hash":
             try:
-                data = _whole(function(options))
+                data = _data_hash_reader(function(options))
             except NodeattrsError:
                 raise
             except Exception as error:
@@ -544,7 +544,7 @@ def _folders_in(folders: Iterable[pathlib.Path]) -> set[str]:
     return found
 
 
-def _whole(data: Any) -> Callable[[str], Any]:
+def _data_hash_reader(data: Any) -> Callable[[str], Any]:
     """A function from a key to its value in a data_hash. If *data* is an Unknown, it returns that for each key."""
     if type(data) is Unknown:
         return lambda key: data

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, Path, is_near, meant, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, hint_for, is_near, spell, strict_key
 from nodeattrs.dialects.hiera.codes import (
     BAD_PATTERN,
     LEGACY_FACT,
@@ -268,8 +268,8 @@ class _Judge:
                 if isinstance(key, str) and key != LOOKUP_OPTIONS and "::" in key and self._is_unused(key):
                     name, _, parameter = key.rpartition("::")
                     known = self._code.classes.get(name)
-                    near = self._like(key)
-                    hint = f"did you mean {near}?" if near else meant(key, self._parameters)
+                    near = self._similar_parameter(key)
+                    hint = f"did you mean {near}?" if near else hint_for(key, self._parameters)
                     message = f"class {name} has no parameter {parameter}" if known else f"there is no class {name}"
                     details = [f"the class is in {self._tree.shown(known[1])}:{known[0].line}"] if known else []
                     yield self._finding(MISSPELT if near else UNUSED_KEY, file, key,
@@ -280,7 +280,7 @@ class _Judge:
         """The keys of all parameters, of all classes."""
         return [f"{name}::{one}" for name, (known, _) in self._code.classes.items() for one in known.parameters]
 
-    def _like(self, key: str) -> str | None:
+    def _similar_parameter(self, key: str) -> str | None:
         """A parameter whose key differs in one part alone, and has a similar name there; None for none."""
         steps = key.split("::")
         for other in self._parameters:
@@ -543,7 +543,7 @@ def _of_name(file: DataFile, path: Path, name: str, is_key: Callable[[str], bool
 def _of_entry(file: DataFile, path: Path, entry: Mapping[Any, Any]) -> Iterator[BadData]:
     for option in entry:
         if option not in _OPTIONS:
-            hint = meant(str(option), _OPTIONS) or f"there are {' and '.join(_OPTIONS)}"
+            hint = hint_for(str(option), _OPTIONS) or f"there are {' and '.join(_OPTIONS)}"
             if option in _OF_MERGE:
                 hint = f"it counts inside merge: {_moved(entry)}"
             yield bad_data(

@@ -23,7 +23,7 @@ from functools import cmp_to_key, lru_cache
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.folding import NOTHING, Folding, meet, record_decision
 from nodeattrs.core.part import Handler, Join, Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
@@ -42,7 +42,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.core.sensitive import MarkedSecret
-from nodeattrs.core.tree import ABSENT, copied, meant, near, strict_key
+from nodeattrs.core.tree import ABSENT, copied, hint_for, near, strict_key
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.hiera.codes import (
     BAD_OPTION,
@@ -280,10 +280,10 @@ class _Markers:
         if not bare and not marked:
             return [], lower, upper
         spent = {id(part) for part in (*bare, *marked)}
-        below = listed(self._left(lower, bare, marked, lower.value is not upper.value), lower)
+        below = listed(self._elements_left(lower, bare, marked, lower.value is not upper.value), lower)
         return [*bare, *marked], below, listed((part for part in above if id(part) not in spent), upper)
 
-    def _left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
+    def _elements_left(self, lower: Part, bare: list[Part], marked: list[Part], noted: bool) -> Iterator[Part]:
         """Yield the elements that markers leave of a list. A marker removes the text it names, and its own text."""
         by: dict[str, Part] = {}
         for marker in marked:
@@ -645,7 +645,7 @@ def _checked(name: str, options: Mapping[Any, Any]) -> dict[str, Any]:
     known = DEEP_OPTIONS if name in ("deep", "reverse_deep") else {}
     for key, value in options.items():
         if key not in known:
-            hint = meant(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
+            hint = hint_for(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
             raise BadLookup(f"the strategy {name} knows no option {key!r}", kind=BAD_OPTION, hint=hint)
         if type(value) not in known[key]:
             kind = "a text" if known[key] is _TEXT_OPTION else "true or false"
@@ -657,7 +657,7 @@ def _anonymous(value: Any) -> Part:
     return NOTHING if value is ABSENT else Part(value, None)
 
 
-@taking(values=ListLike)
+@checked_args(values=ListLike)
 def merge(values: Iterable[Any], strategy: str | Mapping[str, Any] | None = None, *, documented: bool = False) -> Any:
     """Merge the values of one key, the strongest first; returns a copy.
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, revealed, withheld
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.dialects.hiera.values import ruby_notation
@@ -165,7 +165,7 @@ class _Reader:
             raise BadLookup(
                 f"the type {name} is not known here",
                 kind=UNKNOWN_TYPE,
-                hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
+                hint=hint_for(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
             holds = maker(arguments)
@@ -186,10 +186,10 @@ Holds = Callable[[Any], bool]
 
 def _ranged(measure: Callable[[Any], Any], *kinds: type) -> Callable[[list[Any]], Holds]:
     """A maker for types with a least and a greatest measure: Integer[1, 5], String[3]."""
-    return lambda arguments: _between(arguments, measure, lambda value: type(value) in kinds)
+    return lambda arguments: _measure_between(arguments, measure, lambda value: type(value) in kinds)
 
 
-def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
+def _measure_between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -> Holds:
     if len(arguments) > 2 or any(one is not DEFAULT and type(one) not in (int, float) for one in arguments):
         raise TypeError
     least = arguments[0] if arguments and arguments[0] is not DEFAULT else float("-inf")
@@ -197,23 +197,23 @@ def _between(arguments: list[Any], measure: Callable[[Any], Any], fits: Holds) -
     return lambda value: fits(value) and least <= measure(value) <= most
 
 
-def _of(arguments: list[Any], at: int) -> Holds:
+def _type_argument(arguments: list[Any], at: int) -> Holds:
     inner = arguments[at] if at < len(arguments) else None
     return inner.holds if isinstance(inner, Type) else lambda value: True
 
 
 def _array(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     sizes = [one for one in arguments if not isinstance(one, Type)]
-    return _between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
+    return _measure_between(sizes, len, lambda value: type(value) is list and all(inner(one) for one in value))
 
 
 def _hash(arguments: list[Any]) -> Holds:
-    keys, values = _of(arguments, 0), _of(arguments, 1)
+    keys, values = _type_argument(arguments, 0), _type_argument(arguments, 1)
     sizes = [one for one in arguments if not isinstance(one, Type)]
     if len(arguments) - len(sizes) == 1:
         raise TypeError
-    return _between(
+    return _measure_between(
         sizes,
         len,
         lambda value: type(value) is dict and all(keys(key) and values(one) for key, one in value.items()),
@@ -230,7 +230,7 @@ def _optional(arguments: list[Any]) -> Holds:
 
 
 def _not_undef(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     return lambda value: value is not None and inner(value)
 
 
@@ -262,7 +262,7 @@ def _tuple(arguments: list[Any]) -> Holds:
             types[min(at, len(types) - 1)].holds(one) for at, one in enumerate(value) if types
         )
 
-    return _between(sizes, len, fits)
+    return _measure_between(sizes, len, fits)
 
 
 def _struct(arguments: list[Any]) -> Holds:
@@ -290,11 +290,11 @@ def _boolean(arguments: list[Any]) -> Holds:
 
 
 def _sensitive(arguments: list[Any]) -> Holds:
-    inner = _of(arguments, 0)
+    inner = _type_argument(arguments, 0)
     return lambda value: hasattr(value, "unwrap") and inner(value.unwrap())
 
 
-def _is(*kinds: type) -> Callable[[list[Any]], Holds]:
+def _is_instance(*kinds: type) -> Callable[[list[Any]], Holds]:
     return lambda arguments: lambda value: type(value) in kinds
 
 
@@ -309,14 +309,14 @@ def _data(value: Any) -> bool:
 _MAKERS: dict[str, Callable[[list[Any]], Holds]] = {
     "Any": lambda arguments: lambda value: True,
     "Data": lambda arguments: _data,
-    "Scalar": _is(str, int, float, bool),
-    "ScalarData": _is(str, int, float, bool),
-    "Numeric": _is(int, float),
+    "Scalar": _is_instance(str, int, float, bool),
+    "ScalarData": _is_instance(str, int, float, bool),
+    "Numeric": _is_instance(int, float),
     "Integer": _ranged(lambda number: number, int),
     "Float": _ranged(lambda number: number, float),
     "Boolean": _boolean,
     "String": _ranged(len, str),
-    "Undef": _is(type(None)),
+    "Undef": _is_instance(type(None)),
     "Collection": _ranged(len, list, dict),
     "Array": _array,
     "Hash": _hash,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from urllib.parse import unquote
 
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.errors import StoreError
 from nodeattrs.store.engines.sqlite import SqliteStore
 from nodeattrs.store.engines.store import Store
 
 
-@taking(place=A_PATH)
+@checked_args(place=A_PATH)
 def open_store(place: str | os.PathLike[str]) -> Store:
     """The store at an address: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
 

@@ -21,7 +21,7 @@ from threading import Lock, get_ident
 from typing import Any, TypeVar
 
 from nodeattrs.cache import CACHE
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.tree import Path, checked_name, dig
 from nodeattrs.errors import (
     BadArgument,
@@ -227,7 +227,7 @@ class Store(ABC):
         with self._lock:
             _close(self._open)
 
-    @taking(compression=str)
+    @checked_args(compression=str)
     def make(self, compression: str = ZLIB) -> None:
         """Make an empty store; does nothing if one exists with the same compression.
 
@@ -260,7 +260,7 @@ class Store(ABC):
         with self._reading("list the nodes") as transaction:
             return [] if transaction is None else [name for name, _ in transaction.nodes()]
 
-    @taking(at=int | datetime | None)
+    @checked_args(at=int | datetime | None)
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         """A revision of a node with its content, by default the latest one; None where there is none.
 
@@ -361,7 +361,7 @@ class Store(ABC):
                     revision = _revision_in(name, fields)
                 yield name, revision
 
-    @taking(query=Query)
+    @checked_args(query=Query)
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         """The names of the nodes that a query finds, sorted; [] for none.
 
@@ -417,7 +417,7 @@ class Store(ABC):
             raise result
         return result
 
-    @taking(saves=ListLike)
+    @checked_args(saves=ListLike)
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         """Save several nodes; returns for each, in order, its revision or the error that refused it.
 
@@ -444,7 +444,7 @@ class Store(ABC):
             return [error] * len(saves)
         return [one for one in steps if not isinstance(one, _Save)]
 
-    @taking(change=Callable)
+    @checked_args(change=Callable)
     def change(self, name: str, change: Callable[[Saved], Saved]) -> Revision:
         """Load the latest revision of a node, change it and save it, in one transaction; returns the new revision.
 
@@ -461,7 +461,7 @@ class Store(ABC):
                     return _Save(_changed(change, saved), None).prepare(transaction).write(transaction, self._shown)
         raise NodeNotFound(f"there is no saved node {name} in {self._shown}")
 
-    @taking(revisions=ListLike)
+    @checked_args(revisions=ListLike)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         """Add revisions of one node from another store, all or none; each keeps its number, time and notes.
 
@@ -496,7 +496,7 @@ class Store(ABC):
                 Index(transaction).forget(node)
         return bool(rows)
 
-    @taking(keep=int)
+    @checked_args(keep=int)
     def prune(self, keep: int) -> int:
         """Delete old revisions of each node, except the latest *keep*; returns the number of deleted revisions.
 

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT, Path, meant, spell
+from nodeattrs.core.tree import ABSENT, Path, hint_for, spell
 from nodeattrs.errors import NotFound
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.search.fields import NO_NUL, OWN, index_parts, names_of, scalar_text, whole
@@ -99,7 +99,7 @@ def _known(documents: Iterable[dict[str, Any]]) -> tuple[set[str], set[Path]]:
 
 
 def _no_field(term: FieldTerm, fields: set[str]) -> NotFound:
-    hint = meant(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
+    hint = hint_for(term.field.plain, fields) or "a field is a key, or keys joined by _: nginx_port"
     return NotFound(f"no node has the field {term.field.plain}", hint=hint)
 
 

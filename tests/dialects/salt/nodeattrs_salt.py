@@ -25,7 +25,7 @@ from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Q
 from nodeattrs.contract.dialect import CheckedFiles, Dialect, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
-from nodeattrs.core.tree import under
+from nodeattrs.core.tree import tree_with
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.formats.documents import parse, text_of
 from nodeattrs.formats.layers import LayerReader
@@ -99,7 +99,9 @@ class Pillar(Opened):
                 reason = f"is not there, and {target} asks for it"
                 self.unread.append(Unread(f"grains/{name}.yaml", reason, paths))
             layers += named if fits else []
-        layers += [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
+        layers += [
+            Layer(tree_with(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set
+        ]
         return {"pillar": part_of(fold(layers, self._policy))}
 
     def facts_file(self, name: str) -> Path | None:

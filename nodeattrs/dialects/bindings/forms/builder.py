@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.frames import frame_above, frame_outside
 from nodeattrs.dialects.bindings.codes import NO_PRODUCER, SYNTAX, TWO_PRODUCERS
@@ -28,7 +28,7 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     asked_key,
     category,
     chain_of,
@@ -36,15 +36,15 @@ from nodeattrs.dialects.bindings.model.items import (
 from nodeattrs.dialects.bindings.model.producers import (
     Condition,
     Constant,
-    Custom,
+    CustomProducer,
     Factory,
     FirstFound,
     HashLookup,
     Instance,
     Lookup,
     NamedProducer,
+    ProducerBase,
     ProducerObject,
-    Producing,
     Query,
     reference_to,
 )
@@ -52,7 +52,7 @@ from nodeattrs.dialects.bindings.model.types import Classes, Type, parse_type, t
 from nodeattrs.dialects.bindings.model.values import own_copy, shown_file
 
 
-def _here(name: str) -> Origin:
+def _caller_place(name: str) -> Origin:
     """The file and line of the nearest caller outside of this module."""
     frame = frame_outside(__file__, frame_above(1))
     return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
@@ -64,7 +64,7 @@ class _Line:
     def __init__(self, item: type[Item], block: Block, **fields: Any) -> None:
         self._item = item
         self._block = block
-        self._origin = _here(block.name)
+        self._origin = _caller_place(block.name)
         self._fields = fields
 
     def item(self) -> Item:
@@ -95,7 +95,7 @@ class _Line:
 class _BindLine(_Line):
     """A binding, a fragment or parameters that are being built: its methods set the producer, flags and options."""
 
-    def _to(self, producer: Producing) -> Self:
+    def _to(self, producer: ProducerBase) -> Self:
         if "to" in self._fields:
             raise BindingError(TWO_PRODUCERS, "this binding has a producer already", origins=(self._origin,))
         return self._with(to=producer)
@@ -105,7 +105,7 @@ class _BindLine(_Line):
 
     def to(self, value: Any) -> Self:
         """Bind a copy of a value: a class is bound itself (`to_class` binds an object of it)."""
-        return self._to(value if isinstance(value, Producing) else Constant(own_copy(value)))
+        return self._to(value if isinstance(value, ProducerBase) else Constant(own_copy(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
         """Bind an object of a class. Its constructor gets *args* and *named*; annotations fill the other parameters."""
@@ -120,7 +120,7 @@ class _BindLine(_Line):
 
     def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
         """Bind the values of an object of a `Producer` class. each: a new producer object for each injection"""
-        return self._to(Custom(self._class(of), args, named, each_time=each))
+        return self._to(CustomProducer(self._class(of), args, named, each_time=each))
 
     def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
         """Bind an object of a `Producer` class itself, for `to_producer_named` of other bindings."""
@@ -249,7 +249,7 @@ class Block:
     def __init__(self, name: str, classes: Classes) -> None:
         self.name = name
         self.classes = classes
-        self._lines: list[_Line | _When | Item] = []
+        self._lines: list[_Line | _WhenBlock | Item] = []
 
     def bind(self, key: Any, type: Any = None) -> _BindLine:
         """Add a binding of a name, a name with a type, or a type alone; returns its line, which takes the producer."""
@@ -315,15 +315,15 @@ class Block:
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
         given, again = (asked_key(one, None, self.classes) for one in (key, target))
-        self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
+        self.add(Rebinding(origin=_caller_place(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
         """Add classes to the key `/classes`."""
-        self.add(Inclusion(origin=_here(self.name), names=names))
+        self.add(Inclusion(origin=_caller_place(self.name), names=names))
 
     def exclude(self, *names: str) -> None:
         """Take classes out of the key `/classes`, at this position and below."""
-        self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
+        self.add(Inclusion(origin=_caller_place(self.name), names=names, exclude=True))
 
     def parameters(self, target: str) -> _BindLine:
         """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]") to a hash or a source."""
@@ -331,31 +331,31 @@ class Block:
 
     def parameter_map(self, lhs: str, rhs: str, map: Mapping[str, str]) -> None:
         """Bind the parameter map of two types. map: parameter of *lhs* -> the parameter of *rhs* that fills it"""
-        self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
+        self.add(ParameterMap(origin=_caller_place(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
         """Bind top scope variables to copies of values; each is the key `/var/NAME`. type: of all of them"""
         given = {name: Constant(own_copy(value)) for name, value in {**(values or {}), **more}.items()}
-        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=given))
+        self.add(BoundVariables(origin=_caller_place(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
         """Demand that a higher layer or category binds these top scope variables."""
-        demanded: dict[str, Producing | None] = dict.fromkeys(names)
-        self.add(BoundVariables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
+        demanded: dict[str, ProducerBase | None] = dict.fromkeys(names)
+        self.add(BoundVariables(origin=_caller_place(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:
         """Add an order of resources: dependency("File[a]", "~>", "Service[b]").
 
         raises: BindingError ("syntax", "bad-type")
         """
-        self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
+        self.add(Dependency(origin=_caller_place(self.name), chain=chain_of(chain)))
 
-    def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+    def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _WhenBlock:
         """Add a block that is in effect where all these categories have these values; `.or_(...)` adds an alternative.
 
         raises: BindingError ("syntax"), without a category
         """
-        block = _When(self.name, self.classes, _here(self.name))
+        block = _WhenBlock(self.name, self.classes, _caller_place(self.name))
         block.or_(categories, **more)
         self._lines.append(block)
         return block
@@ -375,7 +375,7 @@ class Block:
         return tuple(line if isinstance(line, Item) else line.item() for line in self._lines)
 
 
-class _When(Block):
+class _WhenBlock(Block):
     """A block with its conditions. Its `with` has no effect; it indents the lines of the block."""
 
     def __init__(self, name: str, classes: Classes, origin: Origin) -> None:
@@ -383,7 +383,7 @@ class _When(Block):
         self._origin = origin
         self._alternatives: list[tuple[Category, ...]] = []
 
-    def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
+    def or_(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _WhenBlock:
         """Add an alternative; the block is in effect where one holds. raises: BindingError, without a category"""
         given = {**(categories or {}), **more}
         if not given:
@@ -392,10 +392,10 @@ class _When(Block):
         return self
 
     def item(self) -> Item:
-        """The finished `When` item with its items."""
-        return When(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
+        """The finished `WhenItem` item with its items."""
+        return WhenItem(origin=self._origin, alternatives=tuple(self._alternatives), items=self._items())
 
-    def __enter__(self) -> _When:
+    def __enter__(self) -> _WhenBlock:
         return self
 
     def __exit__(
@@ -416,10 +416,10 @@ class Bindings(Block):
     'ssh::port'
     """
 
-    @taking(name=str)
+    @checked_args(name=str)
     def __init__(self, name: str) -> None:
         super().__init__(name, Classes())
-        self._origin = _here(name)
+        self._origin = _caller_place(name)
 
     def to_set(self) -> BindingSet:
         """A new set with the items of the lines so far; later calls do not change it."""

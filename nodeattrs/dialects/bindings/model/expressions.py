@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator
 from nodeattrs.dialects.bindings.codes import EXPRESSION
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.producers import Computed, Constant, Producing
+from nodeattrs.dialects.bindings.model.producers import ComputedProducer, Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.values import as_data, compared, hash_as_data, text_in_language
 from nodeattrs.errors import NodeattrsError
 
@@ -158,7 +158,7 @@ def _key(key: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Written(Node):
+class _NodeWithSource(Node):
     """The base class of expressions that keep their source text; the text does not count for equality."""
 
     source: str = field(compare=False)
@@ -168,7 +168,7 @@ class _Written(Node):
 
 
 @dataclass(frozen=True)
-class Call(_Written):
+class Call(_NodeWithSource):
     """A call of a function by name. `evaluate` raises BindingError for an unknown function, and for wrong arguments.
 
     name: the name of the function
@@ -208,7 +208,7 @@ def is_true(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Operation(_Written):
+class Operation(_NodeWithSource):
     """Two expressions and an operator between them.
 
     `and` and `or` give booleans. They evaluate the right side only if the left side does not decide. `+` also joins two
@@ -269,7 +269,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @dataclass(frozen=True)
-class Not(_Written):
+class Not(_NodeWithSource):
     """The opposite of a condition, `!`: True for null, false and the empty text (`is_true`)."""
 
     of: Node
@@ -279,7 +279,7 @@ class Not(_Written):
 
 
 @dataclass(frozen=True)
-class Index(_Written):
+class Index(_NodeWithSource):
     """An entry of a list or hash; its value is null if the entry is missing. A negative number counts from the end of a
     list.
 
@@ -302,7 +302,7 @@ class Index(_Written):
 
 
 @dataclass(frozen=True)
-class Assign(_Written):
+class Assign(_NodeWithSource):
     """The assignment of a local variable of a block, or of a variable of a site. Its value is the assigned value.
 
     `evaluate` stores nothing: the block or the site around it does.
@@ -318,7 +318,7 @@ class Assign(_Written):
 
 
 @dataclass(frozen=True)
-class StatementBlock(_Written):
+class StatementBlock(_NodeWithSource):
     """Statements in order, with local variables; the value is the value of the last one, null for no statements."""
 
     statements: tuple[Node, ...]
@@ -339,7 +339,7 @@ class StatementBlock(_Written):
 
 
 @dataclass(frozen=True)
-class Branch(_Written):
+class Branch(_NodeWithSource):
     """An `if`; its value is the value of the chosen side. An `unless` is read as a Branch, too.
 
     condition: decides which side is evaluated (`is_true`)
@@ -358,7 +358,7 @@ class Branch(_Written):
 
 
 @dataclass(frozen=True)
-class Lambda(_Written):
+class Lambda(_NodeWithSource):
     """A function, `|$memo, $x| { $memo + $x }`. `evaluate` returns a Python function that takes them by position.
 
     That function returns the value of the body. It raises BindingError for another number of arguments.
@@ -435,8 +435,8 @@ def value_or_expression(node: Node) -> Any:
     return constant_value(node) if is_constant(node) else node
 
 
-def producer_of(expression: Node, places: Locator | None = None) -> Producing:
+def producer_of(expression: Node, places: Locator | None = None) -> ProducerBase:
     """A producer of the value of an expression. places: finds the line of an entry of the value"""
     if is_constant(expression):
         return Constant(constant_value(expression), places=places)
-    return Computed(expression, places=places)
+    return ComputedProducer(expression, places=places)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nodeattrs.codes import Kind, declared
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.bindings.codes import LOOKUP_LOOP, MISSING, SEVERAL, TYPE_MISMATCH
 from nodeattrs.errors import NodeattrsError, NotFound
@@ -97,7 +97,7 @@ class BindingErrors(BindingError):
         return frozenset(error.kind for error in self.errors)
 
 
-@taking(error=BindingError)
+@checked_args(error=BindingError)
 def kinds_of(error: BindingError) -> frozenset[str]:
     """The kind of an error in a set; of a `BindingErrors` the kinds of all of its errors.
 

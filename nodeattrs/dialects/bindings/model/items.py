@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
@@ -30,7 +30,7 @@ from nodeattrs.dialects.bindings.codes import (
     SYNTAX,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError
-from nodeattrs.dialects.bindings.model.producers import Constant, Producing
+from nodeattrs.dialects.bindings.model.producers import Constant, ProducerBase
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Type, parse_type, type_of_hint
 
 NOWHERE = Origin("caller")
@@ -104,7 +104,7 @@ class Bind(FlaggedItem):
 
     type: Type | None = None
     name: str | None = None
-    to: Producing | None = None
+    to: ProducerBase | None = None
     into: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -122,7 +122,7 @@ class Multibind(Bind):
 
 
 @dataclass(frozen=True, kw_only=True)
-class When(Item):
+class WhenItem(Item):
     """Items that are in effect if at least one of the alternatives holds.
 
     alternatives: an alternative is a tuple of (category, value) pairs; it holds if all its pairs hold
@@ -147,7 +147,7 @@ class Rebinding(FlaggedItem):
     verb: str
     key: Asked
     target: Asked
-    to: Producing | None = None
+    to: ProducerBase | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ class Parameters(FlaggedItem):
     """
 
     target: Type
-    to: Producing | None = None
+    to: ProducerBase | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -196,7 +196,7 @@ class BoundVariables(FlaggedItem):
     """
 
     type: Type | None = None
-    values: Mapping[str, Producing | None]
+    values: Mapping[str, ProducerBase | None]
     single: bool = field(default=False, compare=False)
 
 
@@ -243,7 +243,7 @@ class Dependency(Item):
                     yield one, str(arrow), other
 
 
-@taking(name=str, items=ListLike)
+@checked_args(name=str, items=ListLike)
 @dataclass(frozen=True)
 class BindingSet:
     """A named set of bindings, with its items in the order in which they are written.
@@ -274,7 +274,7 @@ class BindingSet:
         while waiting:
             item = waiting.pop()
             yield item
-            if isinstance(item, When):
+            if isinstance(item, WhenItem):
                 waiting.extend(reversed(item.items))
 
 

@@ -1,6 +1,6 @@
 """Producers: descriptions of how the value of a binding is made, as plain immutable values.
 
-A `Producing` is such a description. Its *product* is what `produce` returns; None means that it produced nothing.
+A `ProducerBase` is such a description. Its *product* is what `produce` returns; None means that it produced nothing.
 `produce` gets a `ProducerScope`, which looks up other keys, classes and objects; no producer sees the layers. A
 `Producer` is an object of a user's class, which gives a value at each call of its method `produce`.
 """
@@ -91,7 +91,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Producing:
+class ProducerBase:
     """The base class of producers. A subclass has `produce` and `words`; it may have `asks`, `calls` and `place`.
     `produce` makes a product; None means that nothing was produced.
 
@@ -172,7 +172,7 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
+def with_options(of: ProducerBase, options: Mapping[str, Any]) -> ProducerBase:
     """The producer with two options of its binding applied; without these options *of* itself.
 
     The map `producer_args` adds named arguments. `singleton` False sets *each_time*; True changes nothing.
@@ -180,14 +180,14 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
     """
     args = options.get("producer_args")
     if args is not None:
-        if not isinstance(args, Mapping) or not isinstance(of, _OfClass):
+        if not isinstance(args, Mapping) or not isinstance(of, _ClassProducer):
             raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
         of = replace(of, named={**of.named, **args})
     return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
 
 
 @dataclass(frozen=True)
-class Written(Producing):
+class ProducerWithPlaces(ProducerBase):
     """The base class of producers whose value may be written in a file. `place` gives the line of an entry.
 
     places: finds the line of an entry of the value; None: `place` returns None, and only the line of the binding is
@@ -201,7 +201,7 @@ class Written(Producing):
 
 
 @dataclass(frozen=True)
-class Constant(Written):
+class Constant(ProducerWithPlaces):
     """A producer of a fixed value; the value None produces nothing.
 
     For a list or map, each product is a new copy, with new copies of all lists and maps inside. Any other value is
@@ -220,7 +220,7 @@ class Constant(Written):
 
 
 @dataclass(frozen=True)
-class Computed(Written):
+class ComputedProducer(ProducerWithPlaces):
     """A producer that evaluates an expression of the text language for each product, such as a text with variables.
 
     `produce` raises BindingError for an unknown variable, and for values that an operator or a function cannot take.
@@ -237,7 +237,7 @@ class Computed(Written):
 
 
 @dataclass(frozen=True)
-class Lookup(Producing):
+class Lookup(ProducerBase):
     """A producer of the value of another key; None if nothing is bound to that key, or if it produces nothing.
 
     `produce` raises LookupLoop if the other key needs this one. The other key's errors stay.
@@ -276,7 +276,7 @@ class HashLookup(Lookup):
 
 
 @dataclass(frozen=True)
-class FirstFound(Producing):
+class FirstFound(ProducerBase):
     """A producer of the value of the first of several keys that has one; None if no key has a value, or for no keys.
 
     Keys behind the first one with a value are not asked. `produce` raises the errors of the keys that are asked.
@@ -301,7 +301,7 @@ class FirstFound(Producing):
 
 
 @dataclass(frozen=True)
-class _OfClass(Producing):
+class _ClassProducer(ProducerBase):
     """The base class of producers that make an object of a class.
 
     `calls` gives the class and the arguments of the call as data, to be checked; None if the class is not known.
@@ -328,7 +328,7 @@ class _OfClass(Producing):
 
 
 @dataclass(frozen=True)
-class Instance(_OfClass):
+class Instance(_ClassProducer):
     """A producer of a new object of a class; `produce` makes one at each call.
 
     The object gets *args* and *named*; arguments of the injection replace equal names in *named*. Annotations of the
@@ -344,7 +344,7 @@ class Instance(_OfClass):
 
 
 @dataclass(frozen=True)
-class Factory(Producing):
+class Factory(ProducerBase):
     """A producer of the result of a callable; `produce` calls it anew each time. The result None produces nothing.
 
     Annotations fill the parameters of the callable. `produce` raises NotBound for a parameter without a value; the
@@ -367,7 +367,7 @@ class Factory(Producing):
 
 
 @dataclass(frozen=True)
-class Custom(_OfClass):
+class CustomProducer(_ClassProducer):
     """A producer that has a custom `Producer` object, and calls its `produce()` for each value.
 
     `producer` returns the object. It is made once; with *each_time*, or with arguments of the injection, a new one is
@@ -395,7 +395,7 @@ class Custom(_OfClass):
 
 
 @dataclass(frozen=True)
-class ProducerObject(_OfClass):
+class ProducerObject(_ClassProducer):
     """A producer that makes a custom `Producer` object. The product is this object, and not one of its values.
 
     A `NamedProducer` looks the object up and calls its `produce`. If the object has no `produce`, this producer raises
@@ -413,7 +413,7 @@ PRODUCER = Type("Type", ("Producer",))
 
 
 @dataclass(frozen=True)
-class NamedProducer(Producing):
+class NamedProducer(ProducerBase):
     """A producer that gets each value from the custom `Producer` object that is bound under a name.
 
     The product is None if nothing is bound under the name. If the object has no `produce`, `produce` raises
@@ -445,7 +445,7 @@ def _checked(found: Any, name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Ref(Producing):
+class Ref(ProducerBase):
     """A producer of a reference as text: `Sql[one]`, `Class[ntp]`, `File`. `Pattern[x]` gives a compiled pattern
     instead.
 
@@ -478,7 +478,7 @@ class InstanceOfType(Instance):
     """
 
 
-def reference_to(type: Type) -> Producing:
+def reference_to(type: Type) -> ProducerBase:
     """The producer for a type that is written as a value: an `InstanceOfType` for `Type[X]`, a `Ref` for the others."""
     return InstanceOfType(type.title) if type.name == "Type" else Ref(type)
 
@@ -503,7 +503,7 @@ def condition(attribute: str, sign: str, wanted: Any) -> Condition:
 
 
 @dataclass(frozen=True)
-class Query(Producing):
+class Query(ProducerBase):
     """A producer of a list: the references to the instances of a type for which all conditions are true.
 
     `found` and `produce` return [] if none match. `produce` returns None if no instances can be looked up
@@ -548,7 +548,7 @@ class Query(Producing):
 
 
 @dataclass(frozen=True)
-class Attribute(Producing):
+class Attribute(ProducerBase):
     """A producer of one attribute of an object: how an instance or a query fills a parameter.
 
     A Query gives the instance that it finds as the object. A Ref gives the instance with this reference; for `Class[x]`
@@ -561,7 +561,7 @@ class Attribute(Producing):
     optional: True: the product is None where the object or the attribute is missing
     """
 
-    of: Producing
+    of: ProducerBase
     name: str
     select: Any = None
     optional: bool = False

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import hint_for
 from nodeattrs.dialects.bindings.codes import (
     BAD_LAYER,
     BAD_URI,
@@ -99,7 +99,7 @@ class Site:
         raises:    BindingError, also for a variable that is not set
         """
         assigned: dict[str, Any] = {}
-        outer = _asker(variables)
+        outer = _variable_reader(variables)
 
         def ask(name: str) -> Any:
             plain = name.removeprefix("::")
@@ -129,8 +129,8 @@ class Site:
         categories = self.listed("categories")
         if categories is None:
             return None
-        ask = _asker(variables, missing_is_nothing=True)
-        plain = _asker(variables if compared is None else compared, missing_is_nothing=True)
+        ask = _variable_reader(variables, missing_is_nothing=True)
+        plain = _variable_reader(variables if compared is None else compared, missing_is_nothing=True)
         alone = self.variables_of_categories()
         return [(name, value.evaluate(plain if name in alone else ask, FUNCTIONS)) for name, value in categories]
 
@@ -140,7 +140,7 @@ class Site:
         return {name: value.name.removeprefix("::") for name, value in listed if name != "environment"}
 
 
-def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
+def _variable_reader(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
     """A function from the name of a variable to its value. Without a value it raises BindingError, or gives None."""
 
     def ask(name: str) -> Any:
@@ -182,7 +182,7 @@ class Environment:
     bindingsdir: str
 
 
-@taking(site=Mapping | None)
+@checked_args(site=Mapping | None)
 def environment_of(
     site: Mapping[str, Any] | None,
     selected: str | None = None,
@@ -324,11 +324,11 @@ def _parse_reference(text: Any, schemes: Iterable[str] | None) -> tuple[str, str
 
 def unknown_scheme(text: str, scheme: str, known: Sequence[str]) -> BindingError:
     """The error for a reference to a scheme without a provider. known: the schemes that have one"""
-    hint = meant(scheme, known) or f"known are {', '.join(known)}"
+    hint = hint_for(scheme, known) or f"known are {', '.join(known)}"
     return BindingError(UNKNOWN_SCHEME, f"{text!r}: the scheme {scheme} has no provider", hint=hint)
 
 
-@taking(config=ListLike)
+@checked_args(config=ListLike)
 def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) -> list[tuple[str, list[str]]]:
     """(name of the layer, sorted references) for each layer: its included references minus the excluded ones.
 

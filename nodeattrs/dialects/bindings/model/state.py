@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.looks import IS, NAME, NAMED, SORT, TREE, Looks
 from nodeattrs.dialects.bindings.codes import (
@@ -135,7 +135,7 @@ class State:
     2
     """
 
-    @taking(categories=ListLike)
+    @checked_args(categories=ListLike)
     def __init__(
         self,
         categories: Iterable[Sequence[Any]] = (),
@@ -224,7 +224,7 @@ def _category_text(name: str, value: Any) -> str | None:
     return str(value).lower()
 
 
-@taking(listed=ListLike | None)
+@checked_args(listed=ListLike | None)
 def effective_categories(
     listed: Iterable[Sequence[Any]] | None, *, fqdn: str, environment: str
 ) -> list[tuple[str, str | None]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Union, get_args, get_origin, runtime_checkable
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.bindings.codes import AMBIGUOUS_CLASS, BAD_TYPE
@@ -244,7 +244,7 @@ _OF_EVERY_PROTOCOL = frozenset(
 )
 
 
-@taking(known=Mapping | None)
+@checked_args(known=Mapping | None)
 class Classes:
     """A register of the classes of Python that `Type[X]` may name: name -> class.
 
@@ -331,7 +331,7 @@ def _class_name(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-@taking(text=str)
+@checked_args(text=str)
 def parse_type(text: str) -> Type:
     """The type that a text spells: `Array[Integer]`, `class ntp`, `File['/etc/hosts']`, `Type[Logger]`.
 
@@ -533,7 +533,7 @@ def _target(of: Type) -> str:
     return f"{of.name}[{escaped}]" if of.args else of.name
 
 
-@taking(target=str | Type, name=str)
+@checked_args(target=str | Type, name=str)
 def parameter_key(target: str | Type, name: str) -> str:
     """The name under which a parameter of a class, type or instance is bound. raises: BindingError ("bad-type")
 
@@ -543,7 +543,7 @@ def parameter_key(target: str | Type, name: str) -> str:
     return f"/param/{_target(target_of(target) if isinstance(target, str) else target)}/{name}"
 
 
-@taking(lhs=str | Type, rhs=str | Type)
+@checked_args(lhs=str | Type, rhs=str | Type)
 def map_key(lhs: str | Type, rhs: str | Type) -> str:
     """The name under which the parameter map of two types is bound. raises: BindingError ("bad-type")
 
@@ -554,7 +554,7 @@ def map_key(lhs: str | Type, rhs: str | Type) -> str:
     return f"/map/{'/'.join(map(_target, sides))}"
 
 
-@taking(name=str)
+@checked_args(name=str)
 def variable_key(name: str) -> str:
     """The name under which a top scope variable is bound; a leading `::` of the variable is left out."""
     return f"/var/{name.removeprefix('::')}"

@@ -175,16 +175,16 @@ def compared(actual: Any, sign: str, wanted: Any) -> bool:
     (True, False, True)
     """
     if sign in ("==", "!="):
-        same = type(actual) is type(wanted) or _alike(actual, wanted)
+        same = type(actual) is type(wanted) or _are_equal(actual, wanted)
         return (same and actual == wanted) == (sign == "==")
     if sign in PATTERN_SIGNS:
         one, flags = (wanted.pattern, wanted.flags) if isinstance(wanted, re.Pattern) else (str(wanted), 0)
         found = isinstance(actual, str) and expression(one, flags).search(actual)
         return found == (sign in ("=~", "~="))
-    return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
+    return _are_equal(actual, wanted) and _COMPARE[sign](actual, wanted)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or isinstance(other, bool):
         return False
     return any(isinstance(one, kinds) and isinstance(other, kinds) for kinds in _ALIKE)

@@ -19,12 +19,12 @@ from nodeattrs.dialects.bindings.model.items import Bind
 from nodeattrs.dialects.bindings.model.producers import (
     PRODUCER,
     Calling,
-    Computed,
+    ComputedProducer,
     Constant,
-    Custom,
+    CustomProducer,
     Instance,
     NamedProducer,
-    Producing,
+    ProducerBase,
 )
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
@@ -35,7 +35,7 @@ from nodeattrs.dialects.bindings.resolution import Declaration, DeclarationPlace
 _PRODUCERS = "Type[Producer["
 
 
-class _Making(local):
+class _CurrentProducts(local):
     """The products that the current thread is making; each thread has its own values.
 
     chain:  the declarations whose products are being made, the outermost first
@@ -73,7 +73,7 @@ class Bound:
         self.register = register
         self.objects = objects
         self.resolution: Resolution = resolve(layers, state, objects)
-        self._making = _Making()
+        self._making = _CurrentProducts()
         self._slots: dict[Any, tuple[Slot, ...]] = {}
         self._unbound: dict[type, Declaration] = {}
         self._given: dict[Key, Any] = {}
@@ -100,7 +100,7 @@ class Bound:
         They come from variables, look-ups, parameters, and calls of `inject` with a literal name. A key may come twice.
         """
         producer = one.root.producer
-        if isinstance(producer, Computed):
+        if isinstance(producer, ComputedProducer):
             for name in dict.fromkeys(variables_of(producer.expression)):
                 key = self._key_of_variable(name)
                 if key is not None:
@@ -320,7 +320,7 @@ def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[B
             return
 
 
-def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+def _of_producer(bound: Bound, one: Declaration, producer: ProducerBase) -> Iterator[BindingError]:
     """The errors of a producer: its call, and a type that contradicts the declared one."""
     calling = producer.calls(bound.register)
     if calling is not None:
@@ -343,7 +343,7 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 
-def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
+def _type_given(bound: Bound, producer: ProducerBase, calling: Calling | None) -> Type | None:
     """The type of the products of a producer, by its annotation or `Type[Producer[String]]`; None for none."""
     if isinstance(producer, NamedProducer):
         declared = bound.declaration(next(producer.asks()))
@@ -351,5 +351,5 @@ def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> T
         return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
     if calling is None:
         return None
-    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, Custom) else calling[0]
+    gives = getattr(calling[0], "produce", calling[0]) if isinstance(producer, CustomProducer) else calling[0]
     return returned(gives, bound.register)

@@ -13,7 +13,7 @@ from functools import partial
 from inspect import Parameter, isroutine, signature, unwrap
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.dialects.bindings.codes import BAD_TYPE
@@ -29,7 +29,7 @@ _WAYS: dict[Any, Way] = {
 }
 
 
-@taking(name=str)
+@checked_args(name=str)
 def named(name: str) -> Asked:
     """A mark for annotations, which names the key of a parameter: `Annotated[str, named("db_url")]`."""
     return Asked(None, name)

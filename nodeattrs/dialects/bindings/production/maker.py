@@ -15,8 +15,8 @@ from inspect import signature
 from threading import RLock
 from typing import Any, Self, TypeVar
 
-from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import ABSENT, meant
+from nodeattrs.core.borders import checked_args
+from nodeattrs.core.tree import ABSENT, hint_for
 from nodeattrs.dialects.bindings.codes import (
     ABSTRACT_CLASS,
     ARGUMENTS,
@@ -33,7 +33,7 @@ from nodeattrs.dialects.bindings.codes import (
     UNKNOWN_VARIABLE,
 )
 from nodeattrs.dialects.bindings.model.faults import BindingError, LookupLoop
-from nodeattrs.dialects.bindings.model.producers import Producing, called
+from nodeattrs.dialects.bindings.model.producers import ProducerBase, called
 from nodeattrs.dialects.bindings.model.state import Objects, State
 from nodeattrs.dialects.bindings.model.types import (
     CLASSES,
@@ -47,7 +47,7 @@ from nodeattrs.dialects.bindings.model.values import own_copy
 from nodeattrs.dialects.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.dialects.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.dialects.bindings.production.multibinds import Collection, Fragment, collect, option_faults
-from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
+from nodeattrs.dialects.bindings.production.scopes import OpenedContexts, PendingProduct, Replay, opening_of
 from nodeattrs.dialects.bindings.resolution import (
     CLASS_IDS,
     Declaration,
@@ -193,7 +193,7 @@ class ValueMaker(Bound):
         if known is None:
             raise BindingError(
                 UNKNOWN_CLASS, f"no class is called {of}",
-                hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
+                hint=hint_for(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
         if is_abstract(known):
             raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: it has no instances", hint=CONCRETE)
@@ -213,7 +213,7 @@ class ValueMaker(Bound):
         typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
         return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
 
-    @taking(name=str)
+    @checked_args(name=str)
     def variable(self, name: str) -> Any:
         """The value of a variable of the text language. A leading `::` of the name is ignored.
 
@@ -269,7 +269,7 @@ class ValueMaker(Bound):
             self._making.replay = replay
             try:
                 return attempt()
-            except Waiting as waiting:
+            except PendingProduct as waiting:
                 missing = waiting
             finally:
                 self._making.replay = None
@@ -430,7 +430,7 @@ class ValueMaker(Bound):
                 error.details = (*error.details, f"bound by {self.resolution.described(root)}")
             raise
 
-    def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
+    def _produced(self, root: Declaration, producer: ProducerBase, args: Mapping[str, Any]) -> Any:
         """The product of a producer, entered and awaited where necessary."""
         calling = producer.calls(self.register)
         _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
@@ -451,15 +451,17 @@ class ValueMaker(Bound):
 
         return make() if replay is None or root.scope != "none" else replay.next(steps, make)
 
-    def _started(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
-        """Start an asynchronous product, once for all injections that need it. raises: Waiting, always"""
+    def _started(
+        self, root: Declaration, producer: ProducerBase, args: Mapping[str, Any], steps: tuple[int, ...]
+    ) -> Any:
+        """Start an asynchronous product, once for all injections that need it. raises: PendingProduct, always"""
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
             task = asyncio.ensure_future(self.opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task
-        raise Waiting(steps, task)
+        raise PendingProduct(steps, task)
 
     def transformed(self, declared: Declaration, product: Any) -> Any:
         """The product, changed by the transformer of the declaration that has the producer, if there is one.
@@ -488,7 +490,7 @@ class ValueMaker(Bound):
         """The function of an option. raises: BindingError ("bad-option"), for an unknown name"""
         found = called(given, self)
         if found is None:
-            hint = meant(given, self.functions) or "pass functions={...}"
+            hint = hint_for(given, self.functions) or "pass functions={...}"
             raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 

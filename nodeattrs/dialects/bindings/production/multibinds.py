@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.origins import At
+from nodeattrs.core.origins import SourcePath
 from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
@@ -336,7 +336,7 @@ def _in_list(part: Part, options: _Options) -> Part:
     """A fragment as a list, for a policy of the caller; any other fragment is the only element of a list."""
     if type(part.value) is Unknown or (isinstance(part.value, list) and options.flatten is None):
         return part
-    return listed([Part(part.value, At(part.origins, ()))])
+    return listed([Part(part.value, SourcePath(part.origins, ()))])
 
 
 def _combining(call: Callable[[Any, Any], Any]) -> Policy:

@@ -1,8 +1,8 @@
 """Context managers that a scope enters and leaves, and products that must be awaited.
 
-An asynchronous injection is tried several times. A try that needs an asynchronous product ends with `Waiting`, and the
-product is awaited. The next try takes this product, and the other products of earlier tries, from a `Replay`. The
-module knows no bindings.
+An asynchronous injection is tried several times. A try that needs an asynchronous product ends with `PendingProduct`,
+and the product is awaited. The next try takes this product, and the other products of earlier tries, from a `Replay`.
+The module knows no bindings.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class OpenedContexts:
                 (stack.push_async_exit if is_async else stack.push)(context)
 
 
-class Waiting(BaseException):
+class PendingProduct(BaseException):
     """Raised for a product that must be awaited: `ValueMaker.awaited` awaits the task, and tries the injection again.
 
     It is a BaseException, so that code of producers does not catch it.

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from nodeattrs.contract.dialect import CheckedFiles
 from nodeattrs.contract.fixes import Fix
 from nodeattrs.contract.peers import Lookup, doubts_of, lookup_of
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path, spell
@@ -117,7 +117,7 @@ def checked_files(folder: pathlib.Path) -> Iterator[CheckedFiles]:
     yield from (CheckedFiles(what, total, ()) for what, total in others)
 
 
-@taking(repository=Repository, run_code=bool)
+@checked_args(repository=Repository, run_code=bool)
 def checked(repository: Repository, run_code: bool = False) -> RepositoryCheck:
     """Read all files of a repository and its Hiera trees; returns faults, warnings and counts. Raises no DocumentError.
 
@@ -229,7 +229,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
     for bag in repository.data_bags():
         _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.item_as_written, bag))
 
-    fetched = _Fetched(repository, warnings)
+    fetched = _MissingCookbooks(repository, warnings)
     dangling = partial(_dangling, fetched, unrun["roles"])
     for role in roles:
         for path, texts in _lists_of(role):
@@ -257,7 +257,7 @@ def _unread(files: list[str]) -> Iterator[DocumentError]:
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
 
 
-class _Fetched:
+class _MissingCookbooks:
     """Finds missing cookbooks. If a file says that cookbooks are fetched, a missing one is a warning and no fault.
 
     warnings: gets such a warning for each missing cookbook, once
@@ -274,7 +274,7 @@ class _Fetched:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
         found.kind = MISSING_COOKBOOK
-        by = self._by(at.at(path).file, of)
+        by = self._file_that_fetches(at.at(path).file, of)
         if by is None:
             yield found
         elif name not in self._noted:
@@ -282,7 +282,7 @@ class _Fetched:
             found.kind, found.hint = FETCHED_COOKBOOK, f"{self.repository.shown(by)} says what is fetched"
             self.warnings.append(found)
 
-    def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
+    def _file_that_fetches(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
         """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a README; else None."""
         roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
         pages = [self.repository.root / one for one in (file, *_PAGES) if one]
@@ -298,7 +298,7 @@ def _says_how(page: pathlib.Path) -> bool:
 
 
 def _dangling(
-    fetched: _Fetched, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
+    fetched: _MissingCookbooks, unrun: set[str], locator: Locator, under: Path, items: Iterable[str]
 ) -> Iterator[NodeattrsError]:
     repository = fetched.repository
     for index, text in enumerate(items):

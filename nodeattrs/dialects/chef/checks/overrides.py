@@ -16,7 +16,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 
 
-class _Left(NamedTuple):
+class _LayerLeaves(NamedTuple):
     """A layer, and its leaves that are overridden, or equal to the value below, on all nodes so far.
 
     hidden: path of a leaf -> id of a layer -> the layer, which overrides the leaf
@@ -35,11 +35,11 @@ def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
     No warning if the cookbooks of one of these nodes may set or remove the value.
     """
     alike = {(*map(id, stack.layers), stack.unknown): stack for stack in stacks}
-    possible: dict[int, _Left] = {}
+    possible: dict[int, _LayerLeaves] = {}
     for stack in alike.values():
         for index, layer in enumerate(stack.layers):
             if id(layer) not in possible:
-                possible[id(layer)] = _Left(
+                possible[id(layer)] = _LayerLeaves(
                     layer, {path: {} for path in layer.leaves}, {path: {} for path in layer.leaves}
                 )
             left = possible[id(layer)]

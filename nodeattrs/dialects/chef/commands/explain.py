@@ -75,7 +75,7 @@ def _perform(question: Question) -> Output:
     else:
         explanation, behind = _of_run(question, repository, run, path)
     if not explanation.has_claims and not behind:
-        found = _elsewhere(question, node, path, repository)
+        found = _other_setters(question, node, path, repository)
         if asked["format"] != "text":
             question.caller.report(explanation._replace(elsewhere=tuple(found)), ())
         details = map(str, found)
@@ -102,7 +102,7 @@ def _of_run(question: Question, repository: Repository, run: Run, path: Path) ->
     return explanation, UnreadInputs(repository, run).of(path)
 
 
-def _elsewhere(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:
+def _other_setters(question: Question, node: Node, path: Path, repository: Repository | None) -> list[OtherSetter]:
     """The sources that set a path on other saved nodes, or else in the repository; [] for none."""
     from nodeattrs.dialects.chef.causes import setters_in_repository, setters_on_other_nodes
 

@@ -103,10 +103,10 @@ def _perform(question: Question) -> Output:
     if since is not None:
         names = still_to_do(store, names, since)
     store.close()
-    return _Resolving(question, fleet, names).perform(skipped=all_of_them - len(names))
+    return _FleetRun(question, fleet, names).perform(skipped=all_of_them - len(names))
 
 
-class _Resolving:
+class _FleetRun:
     """One call of the command: runs the nodes, and collects what the report needs."""
 
     def __init__(self, question: Question, fleet: Fleet, names: list[str]) -> None:

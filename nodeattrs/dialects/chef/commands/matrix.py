@@ -257,12 +257,12 @@ def _cell_of(node: Node, path: Path) -> Cell:
     trace = node.trace(path)
     unread = tuple(unread_at(node, path))
     if not trace.found:
-        hint = _near(node, path)
+        hint = _hint_near(node, path)
         return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
     return Cell(json_ready(trace.value, path), trace.origins, unread=unread)
 
 
-def _near(node: Node, path: Path) -> str | None:
+def _hint_near(node: Node, path: Path) -> str | None:
     """A hint for a path that is not set: what is set near it, or None. The keys that it looks at are noted."""
     looks = looks_of(node)
     if looks is not None:

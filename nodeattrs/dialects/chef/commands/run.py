@@ -178,7 +178,7 @@ class _Runs:
             jobs=jobs,
         )
         if asked["format"] != "text":
-            self._caller.report(self._whole())
+            self._caller.report(self._report_of_all())
         export_saved(question, fleet.store, self._saved)
         code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
         code = INTERRUPTED if taken < len(names) else code
@@ -242,7 +242,7 @@ class _Runs:
         self._shown += 1
         self._caller.report(report)
 
-    def _whole(self) -> RunReports | AppliedRuns:
+    def _report_of_all(self) -> RunReports | AppliedRuns:
         """The reports of all nodes, as data."""
         runs = RunReports(self._reports, self._failed)
         return AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs

@@ -80,7 +80,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class _Gathered:
+class _GatheredFactsLocator:
     """A locator of gathered facts. It gives the name of the function that set a fact, or "this machine".
 
     folding: the merged results of the functions
@@ -122,7 +122,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
     for name, function in _installed(warnings) if functions is None else functions.items():
         names.append(name)
         _add(folding, len(names) - 1, name, function, "fact function", warnings)
-    return Facts(copied(folding.result.value), _Gathered(folding, names), tuple(warnings))
+    return Facts(copied(folding.result.value), _GatheredFactsLocator(folding, names), tuple(warnings))
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
@@ -161,11 +161,11 @@ def _failed(message: str, cause: Exception) -> NodeattrsError:
 def merged_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
     """New Facts: *more* deep merged over *facts*. origin: of all values in *more*"""
     folded = fold([Layer(facts.tree, facts.locator), Layer(more, origin)], ACROSS)
-    return Facts(folded.to_dict(), _First(folded), facts.warnings)
+    return Facts(folded.to_dict(), _FirstOriginLocator(folded), facts.warnings)
 
 
 @dataclass(frozen=True)
-class _First:
+class _FirstOriginLocator:
     """A locator of merged facts: gives the first origin of a path."""
 
     folded: Folded

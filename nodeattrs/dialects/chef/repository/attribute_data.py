@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.looks import TREE
-from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
+from nodeattrs.core.tree import ABSENT, Path, dig, hint_for, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DocumentError, TooDeep
 from nodeattrs.formats import documents
 from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
@@ -36,7 +36,7 @@ _CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 
 
 @dataclass(frozen=True)
-class When:
+class FactCondition:
     """A condition of an attribute file.
 
     met:   a function from the facts of a node to whether they meet the condition
@@ -47,14 +47,14 @@ class When:
     facts: tuple[tuple[Path, Path], ...] = ()
 
 
-ALWAYS = When(lambda facts: True)
+ALWAYS = FactCondition(lambda facts: True)
 
 
-def _read_when(fields: Fields, at: Path) -> When:
+def _read_when(fields: Fields, at: Path) -> FactCondition:
     """The condition at a path of a document; faults are noted in *fields*."""
     reader = _ConditionReader(fields)
     met = reader.map(dig(fields.tree, at), at)
-    return When(met, tuple(reader.facts))
+    return FactCondition(met, tuple(reader.facts))
 
 
 class _ConditionReader:
@@ -119,7 +119,7 @@ class _ConditionReader:
         if word in FACT_WORDS:
             return FACT_WORDS[word](self, value, at, fact)
         inside = f"the words are {', '.join(FACT_WORDS)}; of a fact inside it write {spell((*fact, word))}: ..."
-        self.fields.wrong(at, f"no condition is called {word}", meant(word, FACT_WORDS) or inside)
+        self.fields.wrong(at, f"no condition is called {word}", hint_for(word, FACT_WORDS) or inside)
         return _never
 
 
@@ -203,7 +203,7 @@ class Block:
     at:     its path in the document; () for the top of the file
     """
 
-    when: tuple[When, ...]
+    when: tuple[FactCondition, ...]
     levels: tuple[BlockLevel, ...]
     at: Path
 
@@ -280,10 +280,10 @@ def _is_ours(tree: Any) -> bool:
     """
     known = (*WORDS, _WHEN, _BLOCKS)
     words = (str(key).removesuffix("_attributes") for key in tree) if isinstance(tree, dict) else ()
-    return tree is None or any(word in known or meant(word, known) for word in words)
+    return tree is None or any(word in known or hint_for(word, known) for word in words)
 
 
-def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[When, ...], at: Path) -> Block:
+def _block(fields: Fields, locator: Callable[[Path], Locator], above: tuple[FactCondition, ...], at: Path) -> Block:
     found = fields.map(*at) if at else fields.tree
     when = above
     if at and found.get(_WHEN) is not None:
@@ -301,7 +301,7 @@ def _hint(key: Any, nested: bool) -> str:
         return f"write {word}"
     if str(key).endswith("_full"):
         return "a full assignment is a program's: write it in Python"
-    return meant(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
+    return hint_for(key, (*WORDS, _WHEN, *(() if nested else (_BLOCKS,)))) or f"the levels are {', '.join(WORDS)}"
 
 
 def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> BlockLevel:

@@ -58,7 +58,7 @@ class Lock(NamedTuple):
     source: str = ""
 
 
-class _Declared(NamedTuple):
+class _CookbookMetadata(NamedTuple):
     """What a folder's metadata says of itself."""
 
     name: str
@@ -122,7 +122,7 @@ class CookbookPaths:
             return next((one.path for one in self._in_source(lock)), None)
         by_folder = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         first = [one for one in ([] if by_folder is None else [_declared(by_folder)]) if one.fits(lock)]
-        others: list[_Declared] = []
+        others: list[_CookbookMetadata] = []
         if not first or constraints:
             every = (*self._in_folders, *self._own, *self._in_source(lock))
             others = [one for one in every if one.name == name and one.fits(lock)]
@@ -138,13 +138,13 @@ class CookbookPaths:
 
         It names another folder of the repository that has the cookbook. Otherwise it names similar cookbooks, or all.
         """
-        folder = self._elsewhere.get(name)
+        folder = self._folders_not_searched.get(name)
         if folder is None:
             return known_or_near(name, self.names())
         return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
 
     @cached_property
-    def _elsewhere(self) -> dict[str, str]:
+    def _folders_not_searched(self) -> dict[str, str]:
         """Cookbook -> a folder of the repository that has it. Cookbooks are not searched in these folders."""
         found: dict[str, str] = {}
         for folder in (one for one in paths_in(self._root) if os.path.isdir(one)):
@@ -152,7 +152,7 @@ class CookbookPaths:
                 found |= {path.name: folder.name for path in paths_in(folder) if _is_cookbook(path)}
         return found
 
-    def _in_source(self, lock: Lock | None) -> Iterator[_Declared]:
+    def _in_source(self, lock: Lock | None) -> Iterator[_CookbookMetadata]:
         path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
         if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
             yield _declared(self._root / os.path.relpath(path, os.path.realpath(self._root)))
@@ -178,12 +178,12 @@ class CookbookPaths:
         return found
 
     @cached_property
-    def _own(self) -> tuple[_Declared, ...]:
+    def _own(self) -> tuple[_CookbookMetadata, ...]:
         """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
         return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
 
     @cached_property
-    def _in_folders(self) -> list[_Declared]:
+    def _in_folders(self) -> list[_CookbookMetadata]:
         """The name and version of each folder. cost: reads the metadata of each, once"""
         return [_declared(path) for path in self._folders_named.values()]
 
@@ -201,14 +201,14 @@ def _is_cookbook(path: pathlib.Path) -> bool:
     return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
 
 
-def _declared(path: pathlib.Path) -> _Declared:
+def _declared(path: pathlib.Path) -> _CookbookMetadata:
     fields: dict[str, str] = {}
     for file in _METADATA:
         if (path / file).is_file():
             with contextlib.suppress(DocumentError):  # reading the cookbook reports it
                 fields = _fields(path / file)
             break
-    return _Declared(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
+    return _CookbookMetadata(fields.get("name") or path.name, fields.get("version") or "0.0.0", path)
 
 
 def _fields(path: pathlib.Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from nodeattrs.core.borders import NAMED, ListLike, taking
+from nodeattrs.core.borders import NAMED, ListLike, checked_args
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.dialects.chef.repository import recipe_data
@@ -47,7 +47,7 @@ _FIELDS = (
 """The fields of Chef's metadata. Name, version and dependencies have an effect here, the others have none."""
 
 
-@taking(name=str)
+@checked_args(name=str)
 @dataclass(frozen=True)
 class Cookbook:
     """A cookbook: its metadata, and the names of the files in its folder. Making a Cookbook reads no file.
@@ -250,7 +250,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     return cookbook
 
 
-@taking(recipes=ListLike, cookbooks=NAMED)
+@checked_args(recipes=ListLike, cookbooks=NAMED)
 def cookbook_order(recipes: Iterable[str], cookbooks: Cookbooks) -> list[str]:
     """The cookbooks of *recipes* in the order in which their attribute files load, each once.
 

@@ -132,7 +132,7 @@ def _with_included(policy: Policy, included: Policy) -> Policy:
         override_attributes=merged_maps(included.override_attributes, policy.override_attributes),
         locks={**included.locks, **policy.locks},
         constraints={**included.constraints, **policy.constraints},
-        locator=_Included(policy, included),
+        locator=_IncludedPolicyLocator(policy, included),
         unread=tuple(_joined(policy.unread, included.unread)),
     )
 
@@ -143,7 +143,7 @@ def _joined(first: Iterable[_Item], second: Iterable[_Item]) -> list[_Item]:
 
 
 @dataclass(frozen=True)
-class _Included:
+class _IncludedPolicyLocator:
     """A locator: gives the place in a policy, or the place in the included policy for paths that the policy lacks."""
 
     policy: Policy

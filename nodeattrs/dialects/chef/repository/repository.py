@@ -24,7 +24,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from nodeattrs import border
 from nodeattrs.contract.folder import Folder
-from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.borders import A_PATH, checked_args
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.core.sensitive import Sensitive
@@ -110,7 +110,7 @@ _Thing = TypeVar("_Thing")
 _Arguments = ParamSpec("_Arguments")
 
 
-def _once(
+def _kept_result(
     method: Callable[Concatenate[Repository, _Arguments], _Thing],
 ) -> Callable[Concatenate[Repository, _Arguments], _Thing]:
     """Decorate a method: keep its result for each set of arguments, so all nodes see one state of the files.
@@ -150,7 +150,7 @@ class Repository(Folder):
     also_sensitive: sensitive paths in addition to the settings
     """
 
-    @taking(root=A_PATH)
+    @checked_args(root=A_PATH)
     def __init__(
         self,
         root: str | os.PathLike[str],
@@ -204,7 +204,7 @@ class Repository(Folder):
         """The names of all environments that have a file, sorted. So "_default" is usually not among them."""
         return self._described_names("environments")
 
-    @_once
+    @_kept_result
     def node_document(self, name: str) -> NodeFile | None:
         """The description of a node by its file in nodes/, or else by a suite of Test Kitchen. None for neither.
 
@@ -253,7 +253,7 @@ class Repository(Folder):
         repository.options = self.options
         return repository
 
-    @_once
+    @_kept_result
     def _repository_of_node(self, name: str) -> Repository:
         folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
         if not folders or self._files("nodes", name, _DATA):
@@ -269,7 +269,7 @@ class Repository(Folder):
         """
         return list(self._data_bag(checked_name(bag, "data bag")))
 
-    @_once
+    @_kept_result
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
         if not os.path.isdir(self._folder(folder)):
@@ -308,7 +308,7 @@ class Repository(Folder):
             return decrypted(tree, secret.encode(), what), locator
         return self._decrypted(bag, item, what), locator
 
-    @_once
+    @_kept_result
     def _decrypted(self, bag: str, item: str, what: str) -> dict[str, Any]:
         return decrypted(self.item_as_written(bag, item)[0], self._secret(what), what)
 
@@ -323,7 +323,7 @@ class Repository(Folder):
         path = self.root / os.path.expanduser(named)
         return documents.content_of(path, self.shown(path)).strip(b"\0\t\n\v\f\r ")
 
-    @_once
+    @_kept_result
     def item_as_written(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         """Returns (item, locator): the item as its file has it, encrypted or not. It must not be changed.
 
@@ -346,7 +346,7 @@ class Repository(Folder):
         document = documents.read(path, self.shown(path))
         return self._understood(document, document.locator("data bag", bag), what, content)
 
-    @_once
+    @_kept_result
     def policy(self, name: str, group: str = "") -> Policy:
         """A policy by its name, or by the path of its lock file or Policyfile in the repository.
 
@@ -436,7 +436,7 @@ class Repository(Folder):
         yield from (f"policies/{name}.lock.json", f"policyfiles/{name}.lock.json", f"{name}.lock.json")
         yield "Policyfile.lock.json"
 
-    @_once
+    @_kept_result
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file below the root, parsed once. path: absolute, with links followed. raises: DocumentError"""
         return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
@@ -472,7 +472,7 @@ class Repository(Folder):
             raise CookbookNotFound(f"there is no {_called(name, lock)}", hint=hint)
         return found or self._missing(name, lock)
 
-    @_once
+    @_kept_result
     def _found_cookbook(self, name: str, lock: Lock | None, constraints: tuple[str, ...]) -> Cookbook | None:
         checked_name(name, "cookbook")
         root = None if self.options.roles_only else self.cookbook_paths.find(name, lock, constraints)
@@ -493,7 +493,7 @@ class Repository(Folder):
         """The names of all cookbooks, sorted; [] for none."""
         return self.cookbook_paths.names()
 
-    @_once
+    @_kept_result
     def _missing(self, name: str, lock: Lock | None) -> Cookbook:
         """A stand-in for a missing cookbook; adds a warning the first time."""
         unread = "was not read: --roles-only" if self.options.roles_only else NOT_THERE
@@ -507,7 +507,7 @@ class Repository(Folder):
         """The names of the roles or environments whose files are Python. folder: "roles" or "environments" """
         return set(self._names(folder, (".py",)))
 
-    @_once
+    @_kept_result
     def _described(
         self,
         kind: str,
@@ -625,7 +625,7 @@ class Repository(Folder):
         place = os.path.join(self._folder(folder), name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
-    @_once
+    @_kept_result
     def _nested(self, folder: str) -> dict[str, list[pathlib.Path]]:
         """Name -> the files of that name in folders below *folder*, where Chef finds roles too.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from nodeattrs.core.borders import ListLike, taking
+from nodeattrs.core.borders import ListLike, checked_args
 from nodeattrs.core.claim import Locator, LocatorBelow, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.chef.repository.cookbook_paths import Lock
@@ -53,7 +53,7 @@ class _AttributeLevels:
         return LocatorBelow(self.locator, ("override_attributes",))
 
 
-@taking(name=str, run_list=ListLike, default_attributes=Mapping, override_attributes=Mapping)
+@checked_args(name=str, run_list=ListLike, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Role(_AttributeLevels):
     """A role: its run-lists, and attributes of two levels.
@@ -94,7 +94,7 @@ class Role(_AttributeLevels):
         return (self.run_list_field,), self.run_list
 
 
-@taking(name=str, default_attributes=Mapping, override_attributes=Mapping)
+@checked_args(name=str, default_attributes=Mapping, override_attributes=Mapping)
 @dataclass(frozen=True)
 class Environment(_AttributeLevels):
     """An environment: attributes of two levels, and constraints on versions of cookbooks.
@@ -400,11 +400,11 @@ class Policy:
         Attributes below the key of the policy group are merged over those at the top, and keep their lines.
         """
         default, override = (_hoisted(getattr(self, level), self.group) for level in _ATTRIBUTE_FIELDS)
-        return Role(self.name, (), default, override, locator=_Hoisted(self))
+        return Role(self.name, (), default, override, locator=_PolicyRoleLocator(self))
 
 
 @dataclass(frozen=True)
-class _Hoisted:
+class _PolicyRoleLocator:
     """A locator of the attributes of `Policy.as_role`, also of attributes that it moved up from the policy group."""
 
     policy: Policy

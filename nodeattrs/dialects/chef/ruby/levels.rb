@@ -285,7 +285,7 @@ class Chef
 
       %i[pop shift].each do |name|
         define_method(name) do |*count|
-          next anew { super(*count) } unless count.empty?
+          next noted_as_replace { super(*count) } unless count.empty?
 
           Levels.note("list", self, name.to_s, []) unless empty?
           super()
@@ -301,12 +301,12 @@ class Chef
           Levels.note("set", self, index, packed)
           return super(index, taken(value))
         end
-        anew { super(*index, value) }
+        noted_as_replace { super(*index, value) }
       end
 
       %i[collect! compact! delete_if fill filter! flatten! keep_if map! reject! replace reverse! rotate! select! shuffle!
          slice! sort! sort_by! uniq!].each do |name|
-        define_method(name) { |*args, &block| anew { super(*args, &block) } }
+        define_method(name) { |*args, &block| noted_as_replace { super(*args, &block) } }
       end
 
       def hold(index, value)
@@ -322,7 +322,7 @@ class Chef
       end
 
       # Whatever else Ruby's lists can do to themselves is noted as the list that comes of it.
-      def anew
+      def noted_as_replace
         before = map(&:itself)
         answer = yield
         now = map(&:itself)

@@ -328,7 +328,7 @@ _MERGED = ("merged", "combined_default", "combined_override")
 _REMOVING = ("rm", "rm_default", "rm_normal", "rm_override")
 
 
-def _by(word: str, carry_out: Callable[..., Any]) -> Callable[..., Any]:
+def _node_message(word: str, carry_out: Callable[..., Any]) -> Callable[..., Any]:
     """A function for a MessageKind: calls a method of NodeMessages with *word* before the parts of the message."""
     return lambda messages, place, *parts: carry_out(messages, place, word, *parts)
 
@@ -356,16 +356,16 @@ QUESTIONS: dict[str, MessageKind] = {
     "get": MessageKind(NodeMessages.get, (_is_key,)),
     "has": MessageKind(NodeMessages.has, (_is_key,)),
     "level": MessageKind(NodeMessages.level, (_is_component,)),
-    "read": MessageKind(_by("read", NodeMessages.node_value), (_is_path_with_steps,)),
-    **{name: MessageKind(_by(name, NodeMessages.node_value), (_is_path,)) for name in _MERGED},
-    **{name: MessageKind(_by(name, NodeMessages.remove), (_is_path_with_steps,)) for name in _REMOVING},
+    "read": MessageKind(_node_message("read", NodeMessages.node_value), (_is_path_with_steps,)),
+    **{name: MessageKind(_node_message(name, NodeMessages.node_value), (_is_path,)) for name in _MERGED},
+    **{name: MessageKind(_node_message(name, NodeMessages.remove), (_is_path_with_steps,)) for name in _REMOVING},
     "force": MessageKind(NodeMessages.set_full, (_is_forced_level, _is_path_with_steps, _is_value)),
     "include": MessageKind(NodeMessages.include, (_is_text,)),
     "recipe": MessageKind(NodeMessages.recipe, (_is_text,)),
     "harmless": MessageKind(NodeMessages.is_harmless, (_is_text,)),
-    "data_bags": MessageKind(_by("data_bags", NodeMessages.data_from_bags)),
-    "data_bag": MessageKind(_by("data_bag", NodeMessages.data_from_bags), (_is_text,)),
-    "data_bag_item": MessageKind(_by("data_bag_item", NodeMessages.data_from_bags), (_is_text, _is_text)),
+    "data_bags": MessageKind(_node_message("data_bags", NodeMessages.data_from_bags)),
+    "data_bag": MessageKind(_node_message("data_bag", NodeMessages.data_from_bags), (_is_text,)),
+    "data_bag_item": MessageKind(_node_message("data_bag_item", NodeMessages.data_from_bags), (_is_text, _is_text)),
     "search": MessageKind(NodeMessages.search, (_is_text, _is_text, _is_selection)),
 }
 """Word -> the kind of a message whose answer Ruby waits for."""

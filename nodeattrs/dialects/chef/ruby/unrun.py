@@ -2,7 +2,7 @@
 
 Used by `run.ruby_files`. A write with a constant level and constant keys may set its path. Code that computes the
 level, evaluates text, or hands the node to other code may set any attribute: it is *hidden*. One text is read at a
-time. `run.ruby_files.Unrun` follows calls into other files.
+time. `run.ruby_files.UnrunCodeFinder` follows calls into other files.
 
 source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)
 """

@@ -141,7 +141,7 @@ class Journal:
         head = _line({"version": VERSION, "node": node, "noop": noop, "began": _now()})
         try:
             os.makedirs(file.parent, mode=0o700, exist_ok=True)
-            handle = _begun(file, head.encode("utf-8", "backslashreplace"))
+            handle = _begin_report(file, head.encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise _unwritable(file, error) from error
         self._place = file
@@ -185,7 +185,7 @@ def _line(data: dict[str, Any]) -> str:
     return json.dumps(data, ensure_ascii=False) + "\n"
 
 
-def _begun(file: Path, head: bytes) -> int:
+def _begin_report(file: Path, head: bytes) -> int:
     """Replace a report by a new file with this first line; returns the file descriptor.
 
     Only the owner may read the file, since it may have output of commands. Other hard links of the old file keep the

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from nodeattrs.core.borders import NAMED, taking
+from nodeattrs.core.borders import NAMED, checked_args
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import fold
 from nodeattrs.core.policy import INSIDE
@@ -161,7 +161,7 @@ class _Includer:
         return f"role[{self.role.name}]" if self.role else TOP_LEVEL
 
 
-@taking(roles=NAMED)
+@checked_args(roles=NAMED)
 def expand_run_list(
     run_list: Iterable[object],
     roles: Mapping[str, Role] | Callable[[str], Role | None],
@@ -279,7 +279,7 @@ Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
 
 
-@taking(node=Node, roles=NAMED, environments=NAMED)
+@checked_args(node=Node, roles=NAMED, environments=NAMED)
 def expand_node(
     node: Node,
     roles: Roles,
@@ -339,13 +339,13 @@ def environment_named(name: str, environments: Environments) -> Environment:
     return found
 
 
-@taking(node=Node)
+@checked_args(node=Node)
 def reset_defaults_and_overrides(node: Node) -> None:
     """Empty the slots default and override of a node. The slots of roles and environment stay. source: Chef's `Node`"""
     Intake(node).empty_levels()
 
 
-@taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
+@checked_args(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
 def apply_expansion(
     node: Node,
     role_default: Mapping[Any, Any],
@@ -367,7 +367,7 @@ def apply_expansion(
     intake.set_roles([(role_default, ROLES)], [(role_override, ROLES)])
 
 
-@taking(node=Node, facts=Mapping, json_attributes=Mapping | None)
+@checked_args(node=Node, facts=Mapping, json_attributes=Mapping | None)
 def consume_external(
     node: Node,
     facts: Mapping[Any, Any],
@@ -398,7 +398,7 @@ def consume_external(
     intake.merge_facts(facts, facts_locator, guid=guid)
 
 
-@taking(node=Node, facts=Mapping)
+@checked_args(node=Node, facts=Mapping)
 def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
     """Deep merge facts over a node's automatic attributes, and set name and environment there. Two lists become their
     union.
@@ -406,4 +406,4 @@ def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = No
     raises: BadArgument, where the facts have no platform
     source: Chef's `Node#consume_ohai_data`
     """
-    Intake(node).merge_facts(facts, locator, guid=guid, anew=False)
+    Intake(node).merge_facts(facts, locator, guid=guid, replace=False)

@@ -26,7 +26,14 @@ from nodeattrs.dialects.chef.repository.programs import line_in
 from nodeattrs.dialects.chef.repository.recipe_data import SUFFIXES as RECIPES
 from nodeattrs.dialects.chef.run.platform_words import PLATFORM_WORDS, platform_questions, platform_words
 from nodeattrs.dialects.chef.run.resources import RESOURCE_WORDS, full_name
-from nodeattrs.dialects.chef.run.ruby_files import NOT_READ, Reached, RubyFiles, Unrun, note_anything, note_code
+from nodeattrs.dialects.chef.run.ruby_files import (
+    NOT_READ,
+    Reached,
+    RubyFiles,
+    UnrunCodeFinder,
+    note_anything,
+    note_code,
+)
 from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
@@ -70,7 +77,7 @@ _IN_THE_WAY = ("does not support item assignment", "is not subscriptable")
 _WAY_OUT = "a scalar or null is in the way: node.default_full[...] replaces it, node.explain(...) says whose it is"
 
 
-class _Gone:
+class _UnavailableWord:
     """A word that this kind of file does not have. Each use raises UnknownName, with what to write instead."""
 
     def __init__(self, name: str, instead: str) -> None:
@@ -95,8 +102,10 @@ BOTH = ("data_bag", "data_bag_item", "search", "tagged", "has_recipe", "has_role
 """Words that attribute files and recipes have to read data, besides the questions of `platform_words`."""
 
 _ELSEWHERE: dict[str, dict[str, Any]] = {
-    RECIPE: {name: _Gone(name, f"node.{name} in a recipe") for name in FILES_ONLY},
-    ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
+    RECIPE: {name: _UnavailableWord(name, f"node.{name} in a recipe") for name in FILES_ONLY},
+    ATTRIBUTE_FILE: {
+        name: _UnavailableWord(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY
+    },
 }
 """Kind of file -> the words of the other kind, which raise an error that says where they belong."""
 
@@ -104,8 +113,8 @@ _MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
 """Kind of file -> the end of its `__name__`, after the cookbook."""
 
 _GONE = {
-    "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
-    "set_unless": _Gone("set_unless", "normal_unless[...] = ..."),
+    "set": _UnavailableWord("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
+    "set_unless": _UnavailableWord("set_unless", "normal_unless[...] = ..."),
 }
 """Words of attribute files that Chef has removed."""
 
@@ -155,7 +164,7 @@ class RecipeRunner:
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
-        self._unrun = Unrun(())
+        self._unrun = UnrunCodeFinder(())
         self._facts = facts or {}
         if ruby is not None:
             ruby.set_callbacks(
@@ -194,7 +203,7 @@ class RecipeRunner:
         raises: RecipeFailed, NotFound, DocumentError
         """
         cookbooks = [self._cookbook(name) for name in order]
-        self._unrun = Unrun(cookbooks)
+        self._unrun = UnrunCodeFinder(cookbooks)
         for cookbook in cookbooks:
             if cookbook.unread:
                 self._note_unread(Origin(ATTRIBUTE_FILE, cookbook.name, cookbook.locator.at(()).file), cookbook)

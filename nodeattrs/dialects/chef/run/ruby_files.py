@@ -1,5 +1,6 @@
-"""The Ruby files of cookbooks. `RubyFiles` runs them. `Unrun` finds the code that a file may call if it does not run.
+"""The Ruby files of cookbooks. `RubyFiles` runs them.
 
+`UnrunCodeFinder` finds the code that a file may call if the file does not run.
 Used by `run.recipes` while a node runs, by `causes` and by the checks. The Ruby process of `chef.ruby` starts with the
 first file. Code that does not run *reaches* the libraries, resources and definitions whose names it uses, since it may
 call them. What these may set counts, too.
@@ -69,7 +70,7 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
         note_anything(node, origin.moved(line), f"{NOT_RUN}: {f'`{shown}`' if shown else 'it'} may set anything")
 
 
-class Unrun:
+class UnrunCodeFinder:
     """Finds the Ruby code that a file may call by name: libraries, resources and definitions of cookbooks.
 
     `reached` is for a file that is not run here. It follows calls through other code, and yields no code twice.
@@ -202,7 +203,7 @@ class RubyFiles:
         }
         self._run_list = run_list
         self._cookbooks: list[Cookbook] = []
-        self._unrun = Unrun(())
+        self._unrun = UnrunCodeFinder(())
         self._vouched = False
         self._has_resources = False
         self._depth_of_other_code = 0
@@ -226,7 +227,7 @@ class RubyFiles:
         """Set the cookbooks of the run, in order; their libraries are loaded later, before the first file runs."""
         self._cookbooks = [one for one in cookbooks if not one.is_missing]
         self._vouched = any(one.sets_only for one in cookbooks)
-        self._unrun = Unrun(self._cookbooks)
+        self._unrun = UnrunCodeFinder(self._cookbooks)
 
     def run(self, cookbook: Cookbook, file: str, name: str) -> None:
         """Run an attribute file.
@@ -271,8 +272,8 @@ class RubyFiles:
     def code_for_later(self) -> Iterator[tuple[Origin, UnrunCode, Iterable[Reached]]]:
         """Yield (place, code, further code that it may call) for the code that runs when resources converge.
 
-        Further code is (cookbook, origin, code), as `Unrun.reached` yields it; it is left out if it was yielded before.
-        Yields nothing if no recipe ran.
+        Further code is (cookbook, origin, code), as `UnrunCodeFinder.reached` yields it. Code that was yielded before
+        is left out. Yields nothing if no recipe ran.
         """
         seen: set[int] = set()
         for origin, code in self.compiled.code_for_later():

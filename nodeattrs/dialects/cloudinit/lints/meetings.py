@@ -29,7 +29,7 @@ from nodeattrs.dialects.cloudinit.lints.values import about_user_data
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
 from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import strictly_equal
-from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, joinings_with_results
+from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, merged_parts_with_results
 
 _Met = tuple[str, Part, Part, Path]
 """A meeting: what was done ("take", "keep", "append" ...), the old part, the new one, and the path."""
@@ -44,18 +44,18 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
     cost:    grows with the size of the parts, and not with the result
     """
     earlier = _defined_before(reports, rows)
-    user = {one.number for row in rows for one in row.joinings if not one.folded}
+    user = {one.number for row in rows for one in row.merged_parts if not one.folded}
     lists, found = _Lists(), {}
-    for joining, before in joinings_with_results(rows):
+    for merged_part, before in merged_parts_with_results(rows):
         lists.settle(before.value)
-        if joining.laid is None or joining.policy is None:
+        if merged_part.laid is None or merged_part.policy is None:
             continue
-        met = list(_meetings(joining.policy, before, joining.laid))
-        report = reports[joining.number - 1]
-        if joining.number:
-            found[joining.number] = [*_about_body(report, joining)]
-            found[joining.number] += _about_meetings(report, joining, met, earlier[joining.number], lists)
-        if joining.folded:
+        met = list(_meetings(merged_part.policy, before, merged_part.laid))
+        report = reports[merged_part.number - 1]
+        if merged_part.number:
+            found[merged_part.number] = [*_about_body(report, merged_part)]
+            found[merged_part.number] += _about_meetings(report, merged_part, met, earlier[merged_part.number], lists)
+        if merged_part.folded:
             for one in _hidden(met, reports, user):
                 found.setdefault(one.number, []).append(one)
     return found
@@ -63,7 +63,7 @@ def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[i
 
 def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, str]:
     """Number of a part -> the title of the last part before it that has its own definition; "" for none."""
-    joined = {one.number for row in rows for one in row.joinings if one.policy is not None and one.laid is not None}
+    joined = {one.number for row in rows for one in row.merged_parts if one.policy is not None and one.laid is not None}
     defined, last = {}, ""
     for report in reports:
         defined[report.number] = last
@@ -115,9 +115,9 @@ class _Lists:
         self._coming = {}
 
 
-def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
-    assert joining.laid is not None
-    if isinstance(joining.laid.value, dict) and "merge_type" in joining.laid.value:
+def _about_body(report: PartReport, merged_part: MergedPart) -> Iterator[Warned]:
+    assert merged_part.laid is not None
+    if isinstance(merged_part.laid.value, dict) and "merge_type" in merged_part.laid.value:
         yield Warned(
             BOTH_KEYS,
             "has merge_how and merge_type: merge_type was not read and stays in the config",
@@ -126,12 +126,12 @@ def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
             ("merge_type",),
             "write one of the two",
         )
-    for name, path, message, hint in () if joining.folded else about_user_data(joining.laid.value):
+    for name, path, message, hint in () if merged_part.folded else about_user_data(merged_part.laid.value):
         yield Warned(name, message, report.number, report.title, path, hint)
 
 
 def _about_meetings(
-    report: PartReport, joining: Joining, met: Sequence[_Met], defined: str, lists: _Lists
+    report: PartReport, merged_part: MergedPart, met: Sequence[_Met], defined: str, lists: _Lists
 ) -> Iterator[Warned]:
     default = report.source == "default"
     early = False
@@ -141,7 +141,7 @@ def _about_meetings(
 
     for verb, old, new, path in met:
         below, above, where = old.value, new.value, spell(path)
-        if verb == "take" and default and not joining.folded and (gone := _gone(below, above)):
+        if verb == "take" and default and not merged_part.folded and (gone := _gone(below, above)):
             kind = "list" if isinstance(below, list) else "mapping"
             yield warned(
                 DEFAULT_REPLACES,
@@ -168,7 +168,7 @@ def _about_meetings(
                 )
         elif verb in ("append", "prepend"):
             yield from _about_adding(below, above, path, lists, warned)
-            if verb == "append" and joining.folded and isinstance(below, list):
+            if verb == "append" and merged_part.folded and isinstance(below, list):
                 yield warned(
                     CONFD_APPEND_ORDER,
                     f"appends to {where}, whose items so far are from the files that sort later",

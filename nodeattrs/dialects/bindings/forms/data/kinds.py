@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, near
 from nodeattrs.dialects.bindings.codes import FORMAT, NOT_DATA
@@ -63,27 +63,27 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     category,
     chain_of,
     is_parameter_map,
 )
 from nodeattrs.dialects.bindings.model.producers import (
-    Computed,
+    ComputedProducer,
     Condition,
     Constant,
-    Custom,
+    CustomProducer,
     FirstFound,
     HashLookup,
     Instance,
     InstanceOfType,
     Lookup,
     NamedProducer,
+    ProducerBase,
     ProducerObject,
-    Producing,
+    ProducerWithPlaces,
     Query,
     Ref,
-    Written,
     condition,
     reference_to,
 )
@@ -211,21 +211,21 @@ _SIDES_OF_OR = list_of(CONDITIONS, "or takes a list of lists of conditions")
 # --- producers ---------------------------------------------------------------------------------
 
 
-def _read_producer(reading: DocumentReading, data: Any, path: Path) -> Producing:
+def _read_producer(reading: DocumentReading, data: Any, path: Path) -> ProducerBase:
     """The producer of a map with exactly one of the words of producers. raises: Malformed"""
     whole = reading.map(data, path, 'a producer is a map, such as {"value": 1}')
     words = [word for word in PRODUCERS if word in whole]
     if len(words) != 1:
         raise reading.malformed(path, "a producer has one of these: " + ", ".join(PRODUCERS))
-    made: Producing = PRODUCERS[words[0]].read(reading, whole, path)
-    if isinstance(made, Written) and made.places is None:
+    made: ProducerBase = PRODUCERS[words[0]].read(reading, whole, path)
+    if isinstance(made, ProducerWithPlaces) and made.places is None:
         return replace(made, places=reading.locator((*path, words[0])))
     return made
 
 
-def _write_producer(of: Producing) -> dict[str, Any]:
+def _write_producer(of: ProducerBase) -> dict[str, Any]:
     """The map of a producer. raises: BindingError ("not-data"), for a callable"""
-    if of.each_time and not isinstance(of, Custom):
+    if of.each_time and not isinstance(of, CustomProducer):
         return {"series_of": _write_producer(replace(of, each_time=False))}
     if isinstance(of, Constant):
         return {"literal" if _looks_special(of.value) else "value": VALUE.write(of.value)}
@@ -240,7 +240,7 @@ def _write_producer(of: Producing) -> dict[str, Any]:
 PRODUCER = Shape(_read_producer, _write_producer, {"$ref": "#/$defs/producer"})
 
 
-class _Inner(Field):
+class _ModelField(Field):
     """A word whose map holds attributes of the model itself, not the value of one attribute."""
 
     def read_into(self, reading: DocumentReading, whole: Mapping[Any, Any], path: Path, taken: dict[str, Any]) -> None:
@@ -285,7 +285,7 @@ def _simple(word: str, model: type, shape: Shape, attribute: str, **more: Any) -
     return Record(f"a {word} producer", model, (Field(word, shape, attribute, needed=True),), **more)
 
 
-def _each_time(of: Producing) -> Producing:
+def _each_time(of: ProducerBase) -> ProducerBase:
     return replace(of, each_time=True)
 
 
@@ -294,19 +294,21 @@ _WHERE = Field("where", CONDITIONS, default=(), written=True)
 _QUERY = Record("a query", Query, (Field("type", TYPE, needed=True), _WHERE), make=dict)
 
 PRODUCERS: dict[str, Record] = {
-    "value": _simple("value", Computed, VALUE, "expression", make=producer_of),
+    "value": _simple("value", ComputedProducer, VALUE, "expression", make=producer_of),
     "literal": _simple("literal", Constant, LITERAL, "value"),
     "lookup": _simple("lookup", Lookup, KEY, "asked"),
-    "hash_lookup": Record("a hash_lookup producer", HashLookup, (_Inner("hash_lookup", _HASH_ENTRY, needed=True),)),
+    "hash_lookup": Record(
+        "a hash_lookup producer", HashLookup, (_ModelField("hash_lookup", _HASH_ENTRY, needed=True),)
+    ),
     "first_found": _simple("first_found", FirstFound, _KEYS, "candidates"),
     "instance": _of_class("instance", Instance),
-    "series_of": _simple("series_of", Producing, PRODUCER, "of", make=_each_time),
-    "producer": _of_class("producer", Custom, _CLASS_AS_TYPE, each_time=False),
-    "producer_series": _of_class("producer_series", Custom, _CLASS_AS_TYPE, each_time=True),
+    "series_of": _simple("series_of", ProducerBase, PRODUCER, "of", make=_each_time),
+    "producer": _of_class("producer", CustomProducer, _CLASS_AS_TYPE, each_time=False),
+    "producer_series": _of_class("producer_series", CustomProducer, _CLASS_AS_TYPE, each_time=True),
     "producer_object": _of_class("producer_object", ProducerObject),
     "producer_named": _simple("producer_named", NamedProducer, TEXT, "name"),
     "ref": _simple("ref", Ref, TYPE, "type", make=reference_to),
-    "query": Record("a query producer", Query, (_Inner("query", _QUERY.shape(), needed=True),)),
+    "query": Record("a query producer", Query, (_ModelField("query", _QUERY.shape(), needed=True),)),
 }
 """The word of a producer -> the map of the producer."""
 
@@ -465,7 +467,7 @@ KINDS: dict[str, Record] = {
     ),
     "when": _record(
         "when",
-        When,
+        WhenItem,
         Field("if", _CONDITION, "alternatives", needed=True),
         Field("items", ITEMS, default=(), written=True),
     ),
@@ -616,14 +618,14 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     return reading.result_of(lambda: _sets(reading, data)) or []
 
 
-@taking(document=Document)
+@checked_args(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a parsed file; each item has its line. raises: BindingErrors, also for an empty file"""
     reading = DocumentReading(partial(document.locator, "bindings"))
     return reading.result_of(lambda: _sets(reading, document.tree)) or []
 
 
-@taking(document=Document)
+@checked_args(document=Document)
 def site_from_document(document: Document) -> Site:
     """The site of a parsed file: `{"site": {...}, "assign": {...}}`; an empty file is an empty site.
 
@@ -654,7 +656,7 @@ def _set(reading: DocumentReading, data: Any, path: Path) -> BindingSet:
     return BindingSet(name, items, reading.origin(path))
 
 
-@taking(sets=BindingSet | list)
+@checked_args(sets=BindingSet | list)
 def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     """The data form of one set, or of a list of sets; `sets_from_data` returns equal sets for it.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.tree import Path, meant
+from nodeattrs.core.tree import Path, hint_for
 from nodeattrs.dialects.bindings.codes import FORMAT
 from nodeattrs.dialects.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.dialects.bindings.model.items import NOWHERE
@@ -115,7 +115,7 @@ class DocumentReading:
         """
         for name in whole:
             if name not in words:
-                hint = meant(name, words) or f"it knows {', '.join(words)}"
+                hint = hint_for(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
     def fault(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> None:

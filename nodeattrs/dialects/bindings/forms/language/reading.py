@@ -47,15 +47,15 @@ from nodeattrs.dialects.bindings.model.items import (
     ParameterMap,
     Parameters,
     Rebinding,
-    When,
+    WhenItem,
     category,
     is_parameter_map,
 )
 from nodeattrs.dialects.bindings.model.producers import (
     Condition,
-    Custom,
+    CustomProducer,
     NamedProducer,
-    Producing,
+    ProducerBase,
     Query,
     Ref,
     condition,
@@ -240,7 +240,7 @@ class _SetReader(_ExpressionReader):
         read: Callable[[Tree, Origin], Item] = getattr(self, f"_{tree.data}")
         return read(tree, self._text.origin(tree))
 
-    def _asked(self, tree: Tree) -> Asked:
+    def _requested_key(self, tree: Tree) -> Asked:
         """The key of a branch: a type and a name, or one of the two."""
         typed = name = None
         for child in tree.children:
@@ -256,7 +256,7 @@ class _SetReader(_ExpressionReader):
         conditions = [child for child in tree.children if child.data == "alternative"]
         items = tree.children[len(conditions) :]
         alternatives = tuple(tuple(map(self._predicate, one.children)) for one in conditions)
-        return When(origin=origin, alternatives=alternatives, items=tuple(map(self.item, items)))
+        return WhenItem(origin=origin, alternatives=alternatives, items=tuple(map(self.item, items)))
 
     def _bind(self, tree: Tree, origin: Origin) -> Item:
         return Bind(origin=origin, **self._fields(tree.children))
@@ -267,7 +267,7 @@ class _SetReader(_ExpressionReader):
 
     def _alias(self, tree: Tree, origin: Origin) -> Item:
         flags: dict[str, Any] = {str(child.data): True for child in tree.children if child.data != "key"}
-        keys = [self._asked(child) for child in tree.children if child.data == "key"]
+        keys = [self._requested_key(child) for child in tree.children if child.data == "key"]
         return Rebinding(origin=origin, verb=str(tree.data), key=keys[0], target=keys[-1], **flags)
 
     _renamed = _rebind = _alias
@@ -305,7 +305,7 @@ class _SetReader(_ExpressionReader):
             raise self._text.error(to, "abstract variables are a name, or a list of names")
         return {"values": dict.fromkeys(names), "single": isinstance(given, str)}
 
-    def _given_values(self, to: Tree) -> dict[str, Producing]:
+    def _given_values(self, to: Tree) -> dict[str, ProducerBase]:
         """Name -> the producer of a variable. raises: BindingError, for anything but a hash"""
         value = to.children[-1]
         if value.data != "hash":
@@ -333,7 +333,7 @@ class _SetReader(_ExpressionReader):
         for child in children:
             match child.data:
                 case "key":
-                    asked = self._asked(child)
+                    asked = self._requested_key(child)
                     fields["type"], fields["name"] = asked.type, asked.name
                 case "type":
                     fields["type"] = self._text.type(child)
@@ -365,14 +365,14 @@ class _SetReader(_ExpressionReader):
             return str(name), node.text
         return category(name, constant_value(node))
 
-    def _producer(self, tree: Tree) -> Producing:
+    def _producer(self, tree: Tree) -> ProducerBase:
         """The producer behind `to`: a named or custom producer, a reference, a query, or a value."""
         if tree.data == "producer":
             (of,) = tree.children
             if of.data == "string":
                 return NamedProducer(self.name(of))
             found = self._text.type(of)
-            return Custom(found.title if found.name == "Type" else str(found))
+            return CustomProducer(found.title if found.name == "Type" else str(found))
         if tree.data == "type_or_query":
             (inner,) = tree.children
             return self._query(inner) if inner.data == "query" else reference_to(self._text.type(inner))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nodeattrs.codes import Kind
-from nodeattrs.core.borders import taking
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
@@ -135,7 +135,7 @@ class LanguageText:
     name: the name of the set that is being read, for origins; a reader of several sets changes it
     """
 
-    @taking(text=str)
+    @checked_args(text=str)
     def __init__(self, text: str, file: str | None = None, name: str = "") -> None:
         self.text = text.removeprefix("\ufeff")
         self.file = file
