@@ -43,7 +43,8 @@ class Overridden(NamedTuple):
 
     `blocks` says whether its value is a scalar or list above a path. `place` gives the source and the path in it.
     setting:      the setting that lost
-    by:           the numbers of the overriding sources; its own number is included if it loses even without all others
+    by:           the numbers of the overriding sources. Its own number is among them if it also loses without the
+                  other sources
     policy, line: the policy that decided, and the line of that policy
     in_larger_map: True: it lost as a part of a map that was replaced above
     by_merge:     True: several sources made the merged value, which has nothing of this setting; it is not known which

@@ -286,7 +286,7 @@ class ComponentTree:
         value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
-        depth:  where the locator begins to count paths; None: at the depth of *path*
+        depth:  how many first steps of a path are left out before the locator gets it; None: all steps of *path*
         on_the_way: True: the line of code goes on to set a path below; see `Marks.number_here`
         raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
         """
@@ -474,7 +474,7 @@ class ComponentTree:
     def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
         """Note in the history that an `unless` found a value at *path* and did not set *value*. No value changes.
 
-        depth: where the locator begins to count paths; None: at the depth of *path*
+        depth: how many first steps of a path are left out before the locator gets it; None: all steps of *path*
         """
         if self.ledger.provenance:
             mark = self.ledger.marks.number_here(len(path) if depth is None else depth, Verb.SILENT)

@@ -97,8 +97,8 @@ class Role:
         """The role and its dependencies in the order in which their `vars` count, the weakest first. The role itself is
         last.
 
-        If two uses of a role are the same (`same_as`), the first one counts. If the order then has one use several
-        times, its last place is kept.
+        Of equal dependencies (`same_as`), only the first is followed. Then the orders of all are put in one row. A use
+        that is in the row twice keeps its last place.
         """
         needed: list[Role] = []
         for one in list(self.with_dependencies())[:-1]:

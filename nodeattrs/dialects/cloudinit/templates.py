@@ -59,8 +59,8 @@ class InstanceData:
 
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
     ways:   how many ways the template with the most ways has, of all that were rendered so far; 1 for a known machine
-    unseen: how many sides of conditions no way takes, in the template with the most such sides. 0 for a known machine,
-            and unless there are too many ways
+    unseen: how many branches of a template were left out because they need too many ways; of several templates the
+            largest number. 0 for a known machine
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine; then `is_missing` is true. `render` gives the text of a template. It raises

@@ -122,7 +122,11 @@ Arguments = Mapping[str, Any]
 
 
 def check_arguments(arguments: Arguments) -> None:
-    """Check that no arguments of a command exclude each other. raises: BadUsage, for the first pair that is found"""
+    """Check that the arguments of a command fit together.
+
+    raises: BadUsage, for the first fault: --compile; two options that exclude each other; one of the two key options
+            alone; an option about --merge deep without it
+    """
     for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
         if arguments.get(word) not in (None, False) and arguments.get("merge") != "deep":
             raise BadUsage(f"--{word.replace('_', '-')} is about --merge deep")
