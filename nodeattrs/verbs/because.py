@@ -65,17 +65,18 @@ class CauseSearch:
     def lines_of(self, change: Difference, subject: str) -> CausingLines:
         """The changed lines that cause a difference of a subject.
 
-        If the value changes when it is computed again, there are no lines, and `is_random` is True. If only one place
-        is changed, it is the cause: the side before is the side after without it. If no place is changed, the result
-        has the lines that the traces name, and `is_random` is True. For a what-if, or without a cause or answers left,
-        the result has the lines that the traces name. `is_tried` is then False.
+        If the value changes when it is computed again, there are no lines, and `is_random` is True. If no place is
+        changed, the result has the lines that the traces name, and `is_random` is True. If only one place is changed,
+        it is the cause, since the side before is the side after without it. The value is then computed again only if
+        no trace names a line. For a what-if, or without a cause or answers left, the result has the lines that the
+        traces name. `is_tried` is then False.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)
         if not self._all:
             return CausingLines(change.lines, is_random=True)
         if len(self._all) == 1:
-            if self._is_random(change, subject):
+            if not change.lines and self._is_random(change, subject):
                 return CausingLines((), is_random=True)
             return CausingLines(change.lines or (self._hunks.line_of(self._all[0]),), is_tried=True)
         if self._left <= 0:
