@@ -54,7 +54,7 @@ class Looks:
     """The facts that the computation of one answer looks at, noted by path. It is empty at first.
 
     Code that reads facts calls `note`. `insist` notes even inside a `quiet` block. `refuse` says that the answer
-    depends on something else, so that it cannot be shared. Inside a `with quiet()` block nothing is noted; inside
+    depends on more than facts, and cannot be shared. Inside a `with quiet()` block nothing is noted; inside
     `brief()` only the type of each fact. One object serves one answer at a time; `contract.sharing` makes it, and
     compares subjects by it.
     made:     each look, once, in order, as the keys of a dict. A look is a tuple that begins with its kind: (TREE,

@@ -167,7 +167,7 @@ class Trace(NamedTuple):
         return tuple(one for one in self.claims if one.outcome is Outcome.UNKNOWN)
 
     def require_known(self) -> None:
-        """Do nothing, unless an unknown layer might change the value. raises: UnknownLayer, for the first such layer"""
+        """Check that no unknown layer might change the value. raises: UnknownLayer, for the first layer that might"""
         for one in self.unknown:
             if isinstance(one.claim.value, Unknown):
                 raise unknown_layer(one.claim.value, one.claim.origin)

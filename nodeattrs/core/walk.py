@@ -187,12 +187,12 @@ _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stan
 
 
 def with_holding_maps(found: Walk, own: Callable[[At, Any], Any], again: Callable[[set[At]], Walk]) -> Walk:
-    """The walk with `holding` filled: maps without a value at the path, but without which another value would be read.
+    """The walk with `holding` filled: maps that have no value at the path, but whose removal would change the value.
 
-    The same walk where there are none.
+    *found* itself if there are no such maps.
     own:   (place, default) -> the value that a source has at a place, or the default
     again: set of places -> the walk without these places
-    cost:  about one walk for each such map that has overridden something; fewer if there are many and few matter
+    cost:  about one walk for each map that has overridden something; fewer if there are many and few matter
     """
     holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
     return found._replace(holding=holding) if holding else found

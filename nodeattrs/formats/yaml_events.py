@@ -196,8 +196,7 @@ class Builder:
     # --- building -----------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Parse the text and return `tree`. It is None for an empty text, and with the switch `takes_all`. Call it
-        once.
+        """Parse the text and return `tree`: None for an empty text, and with the switch `takes_all`. Call `run` once.
 
         raises: DocumentError with line and column; TooMuch
         """

@@ -67,7 +67,7 @@ def later_marks(set_by: SetBy) -> tuple[int, ...]:
 
 
 def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> ChangedListOrigins:
-    """The origins of a list after one more change in place, by *mark*. An earlier change by *mark* counts as this one.
+    """The origins of a list after one more change in place, by *mark*. Earlier changes by *mark* are left out.
 
     set_by:   the origin of the list before the change
     elements: the origins of its elements now
@@ -145,7 +145,7 @@ class WatchedMap(OwnedMap):
     read; they read this map in a way that notes nothing.
 
     entries: are copied; nothing is noted for that
-    looks:   where reads are noted. None: where *entries* notes them if it is a WatchedMap, otherwise a new `Looks`
+    looks:   where reads are noted. None: the `Looks` of *entries* if that is a WatchedMap, otherwise new `Looks`
     """
 
     __slots__ = ("looks",)

@@ -119,7 +119,7 @@ class Marks:
     add:         adds a mark, and returns its number
     place:       (origin, Mark) for a number and a path
     is_part:     whether the code of one mark begins inside the code of another
-    known_setter: the same object for equal setters
+    known_setter: the first of the equal setters that were given
     note_read:   records that the calling line read a document
     documents_read: yields (expression, documents) for each such call
 

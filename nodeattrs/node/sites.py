@@ -319,8 +319,8 @@ class SavedSite(ExpressionSite):
 
     run:    the saved run with the sources
     source: the version of the file; None for code outside of the repository, which has no text
-    at:     (first line, last line, first column, column behind the last); (line,) where only that is known; () where
-            nothing is
+    at:     (first line, last line, first column, column behind the last); (line,) if no columns are known; () if the
+            line is not known
     """
 
     def __init__(self, run: SavedRun, source: FileVersion | None, at: Sequence[int | None]) -> None:

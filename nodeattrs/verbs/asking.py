@@ -246,7 +246,7 @@ def trace_at(part: Part, path: Path) -> Trace | None:
     """The trace of a path; None if the part has no traces, the path is not found, or the trace has no value and no
     claims.
 
-    raises: the error of a value that cannot be computed, except for NotFound
+    raises: the error of a value that cannot be computed. A NotFound gives None
     """
     try:
         trace = None if part.trace is None else part.trace(path)

@@ -211,7 +211,7 @@ class RoleReader:
         folder: the folder of the playbook
         parent: the role that depends on it or includes it; None for an entry of a play
         raises: AnsibleError, if no folder has the role, or one of its files is broken. Also if a dependency needs
-                itself; a role that tasks include may be among its own parents `_MOST_INSIDE` times
+                itself, or if a role that tasks include is more than twenty times among its own parents
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)

@@ -136,7 +136,7 @@ class Nodes(WithFacts):
 
         Sets `self.unread` to the layers of the node that could not be read; [] if all were read. Traces, causes and
         lines are computed when the caller calls a function of the Part.
-        raises: as `run`
+        raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """
         looks, run = self.looks, self.run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
@@ -228,7 +228,7 @@ class Nodes(WithFacts):
 
     @property
     def notes_looks(self) -> bool:
-        """Whether looks are collected: not with a store, not for a file of facts of all nodes, not where Ruby runs."""
+        """Whether looks are collected. False with a store, with one file for the facts of all nodes, and with Ruby."""
         request = self.request
         return not (request.store or request.ruby or self._fleet)
 

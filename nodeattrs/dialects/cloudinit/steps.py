@@ -122,7 +122,7 @@ class Joining(NamedTuple):
     part:     the part itself
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
-    laid:     its config without the definition; None for a JSON patch, and for an unknown part
+    laid:     the config of the part without the definition; None for a JSON patch, and for an unknown part
     folded:   True: the folding merges conf.d files or layers, the strongest first
     steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """

@@ -35,7 +35,7 @@ _VERSION = re.compile(r"v\d+")
 def template_in(text: str, is_rendered: bool = True) -> str | None:
     """The text below a first line `## template: jinja`. None without that line, and for `## template: basic`.
 
-    is_rendered: what happens with another kind of template. True: it is an error; False: None is returned
+    is_rendered: True: another kind of template is an error; False: None is returned for it
     raises:      CloudConfigError of kind "template", for a kind of template that cloud-init does not have
 
     >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
