@@ -293,7 +293,7 @@ class Dialect(ABC):
         return ()
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """What to type in a folder that has files of the dialect and no subject; None where it has no such files.
+        """What to type in a folder that has files of the dialect and no subject; None for a folder without files of it.
 
         It is called for help, so it may read only a few files.
         """

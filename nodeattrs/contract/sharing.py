@@ -142,8 +142,8 @@ class LookTree:
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
         """Add a subject that was answered; returns True if it was added.
 
-        False: a value cannot be read; or the tree has a subject with equal values already; or the tree has another look
-        after equal values.
+        It is not added if a value cannot be read, if the tree has a subject with equal values already, or if the tree
+        has another look after equal values.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject

@@ -131,8 +131,9 @@ def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
 
     A text of 64 characters or more is returned as its hash.
 
-    look: (ENTRY, path): the value, but for a map only that it is one; (KEYS, path): for a map its keys; (TREE, path):
-          the whole value; (SORT, path): its type; (IS, path, text): "True" if it is *text* in any case
+    look: a place, and what is read there. (TREE, path): the whole value. (ENTRY, path): of a map only that a map is
+          there. (KEYS, path): of a map only its keys. (SORT, path): the type of the value. (IS, path, text): "True" if
+          the value is *text* in any case
     """
     kind, path = look[:2]
     value = dig(facts, path)

@@ -47,8 +47,8 @@ class Overridden(NamedTuple):
                   other sources
     policy, line: the policy that decided, and the line of that policy
     in_larger_map: True: it lost as a part of a map that was replaced above
-    by_merge:     True: several sources made the merged value, which has nothing of this setting; it is not known which
-                  of them replaced it
+    by_merge:     True: the value was merged from several sources, and has nothing of this setting. Which source
+                  replaced the setting is not known
     """
 
     setting: SetValue

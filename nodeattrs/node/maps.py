@@ -21,8 +21,8 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 class ChangedListOrigins(list[Origins]):
     """The origins of a list that was changed in place: the origins of each element, and the marks that made the list.
 
-    first: the marks that set the list as it was before its first change in place; several if it was merged from lists
-    later: the marks of the changes after that, each once, the last change last
+    first: the marks that set the list before its first change in place; several if it was merged from lists
+    later: the marks of the changes in place, each once, the last change last
     """
 
     __slots__ = ("first", "later")

@@ -376,7 +376,7 @@ class SavedRead(NamedTuple):
 
 
 def python_text(content: bytes) -> str:
-    """A Python source as text, as linecache has it: decoded as it declares, with a line feed at its end.
+    """A Python source as text, as linecache has it: decoded by its declared encoding, with a line feed at the end.
 
     "" for a source that cannot be decoded, and for no bytes.
     """

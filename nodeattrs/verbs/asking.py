@@ -110,8 +110,8 @@ class Subjects:
     def names(self) -> dict[str, list[str]]:
         """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once. A list may be empty.
 
-        raises: if no dialect has a subject, and nothing was left unread: the error of a dialect that cannot list its
-                subjects, or else NotFound
+        raises: the error of a dialect that cannot list its subjects, or else NotFound; only if no dialect has a subject
+                and everything was read
         """
         side, request = self.question.side, self.question.request
         found = {}

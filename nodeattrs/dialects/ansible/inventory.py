@@ -328,11 +328,11 @@ class Inventory:
     ) -> list[Plan]:
         """The layers of levels 3 to 11 for a host, the weakest first.
 
-        playbook_dir: the folder whose files count as the playbook's; None: only the files beside the inventory count,
-                      and as if their variables stood in the inventory
+        playbook_dir: the folder whose files count as the playbook's. None: only the files beside the inventory count,
+                      and their variables count as variables of the inventory itself
         beside:       the folders of playbooks and roles, in which `vars_plugins` may lie
         changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
-        raises:       AnsibleError, for a file that is broken, unless the inventory is lenient
+        raises:       AnsibleError, for a file that is broken; never if the inventory is lenient
         """
         facts = self.facts.layer(host.name)
         plugins = self._plugins([folder / "vars_plugins" for folder in beside])

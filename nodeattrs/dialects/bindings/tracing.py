@@ -231,7 +231,7 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A copy of a value as plain data: references at any depth as texts, and a value that is no data as its text.
+    """A copy of a value as plain data. References at any depth, and values that are not data, become texts.
 
     ABSENT and a `Sensitive` are returned as they are.
     """

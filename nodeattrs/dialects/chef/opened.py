@@ -240,8 +240,8 @@ class Nodes(WithFacts):
     def values_of(self, name: str) -> Callable[[Look], Any]:
         """A function that returns the value of a node for a look. Nodes with equal values have equal answers.
 
-        The value is the node's name, a fact, or a value of Hiera. For FILE it is all that describes only this node: its
-        file without the name, its classifier entry, and its environment.
+        The value is the node's name, a fact, or a value of Hiera. For the look FILE it is what describes this node
+        and no other: the node's file without the name, its classifier entry, and its environment.
         raises: NotFound, for a role or a suite, which has no file of its own; DocumentError
         """
         if name.startswith("role[") or name in self.repository.suites():

@@ -65,9 +65,9 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name.
+        """The name of the part in reports: its own name.
 
-        A part with a name by position, such as part-002, has the name of its file: "FILE" if it begins at line 1, else
+        For a name by position, such as part-002, it is "FILE" if the part begins at line 1 of FILE, else
         "FILE part-002". "?" without name and file.
         """
         file = self.part.file

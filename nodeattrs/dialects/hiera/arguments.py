@@ -147,8 +147,8 @@ def check_arguments(arguments: Arguments) -> None:
 def tree_of(arguments: Arguments, place: str | None, decrypts: bool = True) -> Hiera:
     """The tree that the arguments and nodeattrs.toml describe; reads no hiera.yaml and no data.
 
-    place:    a hiera.yaml, or a folder with one. None: the places that other arguments name, such as --environmentpath;
-              without those the current folder
+    place:    a hiera.yaml, or a folder with one. None: the places that other arguments name, such as --environmentpath,
+              or else the current folder
     decrypts: False: no value is decrypted, and the arguments with keys are ignored
     raises:   BadArgument, if a named place does not exist
     """
