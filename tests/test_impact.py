@@ -384,6 +384,17 @@ class TestWhatChanges:
         assert group.unsteady
         assert not group.lines
 
+    def test_an_answer_that_is_another_each_time_is_not_blamed_on_the_only_changed_line(self, compare):
+        code = "import os\nnode.default['a'] = os.urandom(8).hex()\n"
+        before = {
+            "cookbooks/x/recipes/default.py": code,
+            "nodes/a.json": '{"name": "a", "run_list": ["recipe[x]"]}',
+        }
+
+        (group,) = compare(before, {**before, "cookbooks/x/recipes/default.py": f"{code}# more\n"}).groups
+
+        assert (group.lines, group.tried, group.unsteady) == ((), False, True)
+
     def test_resources_of_a_catalog_change(self, compare):
         """
         Those that recipes declare, by reference and parameter.

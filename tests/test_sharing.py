@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
+from nodeattrs.causes.plain_texts import with_waiting_messages
 from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
@@ -259,6 +260,24 @@ def test_a_message_and_a_deferred_text_are_no_looks_at_what_they_name(tmp_path: 
     found = compared(tmp_path, files("log(f\"{node['net']['mac']}\")\n", 3, attributes))
 
     assert [(one.both, one.shared) for one in found.dialects] == [(3, 2)]
+
+
+@pytest.mark.parametrize("program", ["def log(text):\n    node.default['x'] = text.upper()\n", "log = str.upper\n"])
+def test_a_program_with_a_log_of_its_own_gets_the_text(tmp_path: Path, program: str) -> None:
+    found = compared(tmp_path, files(f"{program}log(f\"{{node['net']['mac']}}\")\n"))
+
+    assert [one.unanswered for one in found.dialects] == [{}]
+
+
+@pytest.mark.parametrize(
+    "binding",
+    ["def len(x): ...", "from a import b as len", "import len.x", "def f(len): ...", "len = 1", "class log: ..."],
+)
+def test_messages_of_a_program_that_binds_their_words_do_not_wait(binding: str) -> None:
+    message = "log(f\"{len(node['a'])}\")\n"
+
+    assert with_waiting_messages(message) is not None
+    assert with_waiting_messages(f"{binding}\n{message}") is None
 
 
 def test_a_deferred_text_that_changes_is_one(tmp_path: Path) -> None:

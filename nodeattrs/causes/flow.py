@@ -116,7 +116,8 @@ class Flow:
     value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
     imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown
              module. By default no module is known
-    depth:   how many other traces this one is part of; 0 for a trace by itself. Deep traces follow fewer expressions
+    depth:   0 for a trace that no other trace needs, else one more than the other trace's. A deep trace follows fewer
+             expressions
     """
 
     def __init__(

@@ -62,21 +62,22 @@ def _parsed(text: str) -> ast.Module | None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    return tree if text and not any(_binds_node(one) for one in ast.walk(tree)) else None
+    return tree if text and not any(_binds(one, _NODE) for one in ast.walk(tree)) else None
 
 
-def _binds_node(one: ast.AST) -> bool:
+def _binds(one: ast.AST, name: str) -> bool:
+    """Whether a part of a program may give a name another meaning than Python or `nodeattrs.recipe` does."""
     if isinstance(one, ast.ImportFrom):
-        names = [name for name in one.names if name.name == "*" or (name.asname or name.name) == _NODE]
-        return any(one.module != _RECIPE or name.name != _NODE for name in names)
+        names = [each for each in one.names if each.name == "*" or (each.asname or each.name) == name]
+        return any(one.module != _RECIPE or each.name != name for each in names)
     if isinstance(one, ast.Import):
-        return any((name.asname or name.name) == _NODE for name in one.names)
+        return any((each.asname or each.name.partition(".")[0]) == name for each in one.names)
     if isinstance(one, ast.Name):
-        return one.id == _NODE and not isinstance(one.ctx, ast.Load)
+        return one.id == name and not isinstance(one.ctx, ast.Load)
     if isinstance(one, ast.alias):
         return False
-    named = getattr(one, "name", None) == _NODE or getattr(one, "arg", None) == _NODE
-    return named or _NODE in getattr(one, "names", ()) or getattr(one, "rest", None) == _NODE
+    named = getattr(one, "name", None) == name or getattr(one, "arg", None) == name
+    return named or name in getattr(one, "names", ()) or getattr(one, "rest", None) == name
 
 
 def _reads_of_text(expression: ast.expr, also_length: bool = False) -> list[Path] | None:
@@ -137,15 +138,13 @@ def with_waiting_messages(text: str) -> ast.Module | None:
 
     `log` then need not compute the message, and its attributes do not count as read. Results are cached: do not change
     the tree. None for a program without `log(`, and for a text that is not Python. None also for a program that binds
-    the name `node` or `len`.
+    the name `node`, `len` or `log` itself.
     """
-    if _parsed(text) is None or "log(" not in text or "len" in _bound(text):
+    parsed = _parsed(text)
+    if parsed is None or "log(" not in text:
+        return None
+    if any(_binds(one, name) for one in ast.walk(parsed) for name in ("len", "log")):
         return None
     tree = ast.parse(text)
     _LogTransformer().visit(tree)
     return ast.fix_missing_locations(tree)
-
-
-def _bound(text: str) -> set[str]:
-    tree = ast.parse(text)
-    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}

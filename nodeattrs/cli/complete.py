@@ -31,7 +31,7 @@ _REVISIONS = ("before", "after")
 
 
 def value_kind(action: argparse.Action) -> str:
-    """The kind of value that an option or argument takes: one of `_KINDS`; "" for any other kind."""
+    """The kind of value that an option or argument takes, such as "NODE"; "" for a kind that is not completed."""
     if "--node" in action.option_strings:
         return "NODE"
     return action.metavar if isinstance(action.metavar, str) and action.metavar in _KINDS else ""

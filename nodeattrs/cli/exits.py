@@ -64,8 +64,8 @@ def final_code(code: int, options: argparse.Namespace, terminal: Terminal, borde
 def failed(error: Exception, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
     """Print warnings about sources that were not read; returns the exit code of a command that ended with *error*.
 
-    The code is 5 in two cases: a file beyond the border was refused, and the error is not in nodeattrs.toml; or the
-    error says that code is no literal, so that its value is not known. Otherwise the code is 1. It is always 1 for run,
+    The code is 5 if a file beyond the border was refused, and the error is not in nodeattrs.toml. It is also 5 if the
+    value of an expression is not known, since only literals are read. Otherwise the code is 1. It is always 1 for run,
     fleet and store, and with --allow-unknown.
     border: the border of the command, which knows the refused files; None: no file was refused
     """

@@ -29,7 +29,7 @@ def end_at_once() -> None:
 def raise_while_working(work: bool) -> None:
     """With True let Ctrl-C raise KeyboardInterrupt, so that a command can clean up; with False let it end the process.
 
-    Does nothing unless `end_at_once` was called.
+    Before `end_at_once` was called, this function does nothing.
     """
     if _AT_ONCE:
         signal(SIGINT, default_int_handler if work else _end)

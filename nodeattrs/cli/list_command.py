@@ -46,8 +46,8 @@ ARGUMENTS = (
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print the names of one kind, one a line: subjects, nodes, roles, environments, ...; returns 0.
 
-    raises: NotFound, for a folder that does not exist, and for subjects where there are none; the error of a dialect
-            that cannot list its subjects
+    raises: NotFound, for a folder that does not exist, and for subjects of a folder that has none; the error of a
+            dialect that cannot list its subjects
     """
     names = _names(options)
     data = {"version": 1, "kind": options.kind, "names": names}

@@ -77,8 +77,8 @@ def may_run_code(options: argparse.Namespace) -> bool:
 def settings_limits(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float]:
     """Read the nodeattrs.toml that counts, and print warnings about it; returns the limits that it sets, {} for none.
 
-    For a command with a store it is the file of the store's repository. Another command reads the nearest file, if it
-    has the option `--budget`. The file of another user is ignored then, unless the repository is named.
+    For a command with a store it is the file of the store's repository. Another command with the option `--budget`
+    reads the file of the named repository, or else the nearest file, if that belongs to the current user or root.
     options: the parsed options; `command`, `repo`, `store` and `budget` are used if they are there
     raises:  NotFound, DocumentError, for bad settings. For `check` they give {} and no warning: it reports them itself
     """

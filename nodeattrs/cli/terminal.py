@@ -225,7 +225,7 @@ class Terminal(Caller):
     def screen(self, stream: TextIO) -> Screen:
         """The width, at least 40, and whether to colour, for lines that go to *stream*.
 
-        A stream that is no terminal has no limit of width, unless COLUMNS is set.
+        Without COLUMNS, lines for a file or a pipe may be of any width.
         """
         is_wide = not stream.isatty() and not os.environ.get("COLUMNS")
         width = _NO_COLUMNS if is_wide else shutil.get_terminal_size().columns

@@ -13,8 +13,8 @@ class Argument(NamedTuple):
     help:     one line; "" hides it from --help
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     group:    the title below which `--help` lists it; "" for none
-    choice:   arguments of a command with the same text exclude each other. A "!" at its end: one of them must be given.
-              "": it excludes nothing
+    choice:   arguments of a command with an equal text here exclude each other. If the text ends in "!", one of them
+              must be given. "": the argument excludes nothing
     name:     the key of its value in `Question.arguments`: "on" for "--on", unless *keywords* has a "dest"
     """
 

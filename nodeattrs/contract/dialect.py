@@ -80,8 +80,8 @@ class Opened(ABC):
     fetches:      whether a changed file names things to fetch that the last answer lacked
     levels:       the names that `what-if --without` takes
     facts_file:   the file with the facts of a subject, or None
-    values_of:    a function for the values that the answer of another subject read, as this subject has them. Two
-                  subjects with equal values may share an answer
+    values_of:    a function. It takes a look, a place where another subject's answer read, and returns this subject's
+                  value there. Two subjects with equal values may share an answer
     own:          data of one subject alone. If it differs between two sides, the subject shares no answer
     revisions:    subject -> number of its last saved revision
     """
@@ -293,7 +293,7 @@ class Dialect(ABC):
         return ()
 
     def first_steps(self, folder: Path) -> FirstSteps | None:
-        """What to type in a folder that has files of the dialect and no subject; None where it has no such files.
+        """What to type in a folder that has files of the dialect and no subject; None for a folder without files of it.
 
         It is called for help, so it may read only a few files.
         """

@@ -55,7 +55,7 @@ class LookedScopes:
     returns the value, or raises NotFound without a Hiera tree.
     hiera: the Hiera tree; None: the repository has none
     name:  the node
-    facts: the facts of the node, as its file has them. Facts that the other run has set itself are added
+    facts: the facts of the node, as its file has them. Facts that the run of the other node has set are added
     """
 
     def __init__(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any]) -> None:

@@ -69,11 +69,11 @@ class Sharing:
 
     @contextmanager
     def answering(self, name: str) -> Iterator[None]:
-        """A context manager for the computation of a subject's answers. What they read is noted, so that others may
-        share them.
+        """A context manager for the computation of a subject's answers. It notes what they read, so that other subjects
+        may share them.
 
-        After an error in the block, or after `refuse`, no other subject shares them. The block of one subject has to
-        end before the next one begins.
+        After an error in the block, or after `refuse`, no other subject shares the answers. The block of one subject
+        has to end before the block of the next subject begins.
         """
         looks = [Looks() for _ in self._sides]
         may_share = self._may_share(name)
@@ -142,8 +142,8 @@ class LookTree:
     def add(self, looks: Iterable[Any], value_of: Callable[[Any], Any], name: str) -> bool:
         """Add a subject that was answered; returns True if it was added.
 
-        It is not added if a value cannot be read. Nor is it added if the tree has a subject with equal values, or
-        another look after equal values.
+        It is not added if a value cannot be read, if the tree has a subject with equal values already, or if the tree
+        has another look after equal values.
         looks:    the looks of its answer, in order
         value_of: look -> the value of this subject
         name:     the subject
@@ -204,8 +204,7 @@ def compute_samples(
     subjects of the group are computed.
 
     own:     subject -> its answer, for the subjects that were computed
-    equal:   subject -> the subject in *own* whose answer it shares. If that one has no answer in *own*, the subject is
-             left out
+    equal:   subject -> the subject in *own* whose answer it shares. A subject is left out if *own* lacks that answer
     compute: called with a list of subjects, it returns subject -> answer, computed without sharing. It is called twice;
              the list may be empty
     is_same: called with two answers, it returns whether they are equal

@@ -77,7 +77,7 @@ class Origin(NamedTuple):
     def saved(self) -> Origin:
         """A copy whose kind begins with "saved": the value was set in an earlier run and kept since.
 
-        The same origin where its kind begins so already.
+        If the kind begins so already, the origin itself is returned.
         """
         return self if self.kind.startswith("saved") else self._replace(kind=f"saved {self.kind}")
 

@@ -95,7 +95,8 @@ class Fold:
     The constructor raises BadArgument for a child that is neither a Layer nor a Fold, and for a wrong policy.
     children: layers and inner folds, in the order in which they are merged
     policy:   decides each place where two children have a value; a layer's own policy replaces it for that layer
-    from_top: False: each child is the upper side, and the result so far is the lower side; True: the other way round
+    from_top: False: each child is the upper side, and the result so far is the lower side. True: each child is the
+              lower side
     opening:  a policy for the first child, which is then merged over nothing; None: the first child is taken unchanged
 
     `layers` yields all layers, also of inner folds, in the order in which they are merged.

@@ -54,7 +54,7 @@ class Looks:
     """The facts that the computation of one answer looks at, noted by path. It is empty at first.
 
     Code that reads facts calls `note`. `insist` notes even inside a `quiet` block. `refuse` says that the answer
-    depends on something else, so that it cannot be shared. Inside a `with quiet()` block nothing is noted; inside
+    depends on more than facts, and cannot be shared. Inside a `with quiet()` block nothing is noted; inside
     `brief()` only the type of each fact. One object serves one answer at a time; `contract.sharing` makes it, and
     compares subjects by it.
     made:     each look, once, in order, as the keys of a dict. A look is a tuple that begins with its kind: (TREE,
@@ -131,8 +131,9 @@ def fact_at(facts: Mapping[Any, Any], look: Look) -> str:
 
     A text of 64 characters or more is returned as its hash.
 
-    look: (ENTRY, path): the value, but for a map only that it is one; (KEYS, path): for a map its keys; (TREE, path):
-          the whole value; (SORT, path): its type; (IS, path, text): "True" if it is *text* in any case
+    look: a place, and what is read there. (TREE, path): the whole value. (ENTRY, path): of a map only that a map is
+          there. (KEYS, path): of a map only its keys. (SORT, path): the type of the value. (IS, path, text): "True" if
+          the value is *text* in any case
     """
     kind, path = look[:2]
     value = dig(facts, path)

@@ -36,7 +36,7 @@ class SourcePath(NamedTuple):
 
 
 class PatchedOrigins(NamedTuple):
-    """Origins in two parts: *by* for the value at *path* inside, *base* for all the rest."""
+    """Origins in two parts: *by* for the value at *path* in the tree, *base* for all other values."""
 
     base: Origins
     path: Path
@@ -167,9 +167,9 @@ def wholes(origins: Origins, path: Path) -> Iterator[SourcePath]:
 
 
 def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
-    """Yield (path, `SourcePath`) for each source of the value at *path*. A map or list that one source set comes once.
+    """Yield (path, `SourcePath`) for each source of the value at *path*. A map or list that one source set is yielded once.
 
-    The path is *path* itself, or one below it for an entry that moved here from elsewhere.
+    The path is *path* itself; for an entry that has another path in its source, it is the path of the entry.
     """
     found = ((now, at, _place_of_whole_value(at, now[len(path) :])) for now, at in places(origins, path))
     yield from dict.fromkeys((now if whole is at else path, whole) for now, at, whole in found)

@@ -59,7 +59,7 @@ class Part:
 def made(value: Any, *of: Part) -> Part:
     """A part for a new value that was computed from the parts *of*: all sources of these have set it.
 
-    Its origins are None where one of these keeps none, and () without parts.
+    Its origins are None if one of the parts keeps no origins, and () without parts.
     """
     several = [part.origins for part in of]
     return Part(value, None if None in several else gathered(*several))
@@ -120,9 +120,9 @@ def handler(*, total: bool = False, hides: bool = False, regroups: bool = False)
 
 
 def entries(of: Mapping[Any, Part], *otherwise: Part) -> Part:
-    """The part of a map, made of *of*: key -> part of the entry. Its origins are None where one entry keeps none.
+    """The part of a map, made of *of*: key -> part of the entry. Its origins are None if an entry keeps no origins.
 
-    otherwise: used if *of* is empty: the value is then {}, and its origins are the sources of these parts
+    otherwise: parts for an empty *of*: the value is then {}, and its origins are the sources of these parts
     """
     if not of:
         return made({}, *otherwise)
@@ -161,8 +161,8 @@ def without(part: Part, keys: Iterable[Any]) -> Part:
 def listed(elements: Iterable[Part], *of: Part) -> Part:
     """The part of a list, made of the parts of its elements.
 
-    of: the parts that the elements come from. Where one of these keeps no origins, the list keeps none. Without
-        elements, their sources have set []
+    of: the parts that the elements come from. If one of these parts keeps no origins, the list keeps no origins.
+        Without elements, the sources of the parts have set []
     """
     parts = list(elements)
     if not parts:

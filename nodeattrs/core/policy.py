@@ -84,7 +84,7 @@ class Meet:
             raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", policy)
 
     def resolved(self) -> Meet:
-        """A Meet with a policy: this one, or a new one with the result of the function."""
+        """A Meet with a policy: a new one with the result of `later`, or this Meet if it has no `later`."""
         return self if self.later is None else Meet(self.later())
 
 
@@ -213,7 +213,7 @@ class Policy:
         return LIST if issubclass(of, list) else SCALAR
 
     def line(self, lower: type, upper: type) -> Line:
-        """The line that decides about two exact types; where its rule is another policy, the line of that one."""
+        """The line that decides about two exact types. If its rule is another policy, a line of that policy."""
         line = self._lines[self.kind(lower), self.kind(upper)]
         return line.rule.line(lower, upper) if isinstance(line.rule, Policy) else line
 

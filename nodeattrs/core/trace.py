@@ -42,9 +42,10 @@ class TraceClaim(NamedTuple):
     claim:   the value, its origin and its rank: the number of the slot or layer
     outcome: whether the claim wins, joins, holds, is unknown or loses
     why:     the rule that decided, in words; for an unknown layer why it cannot be read; "" for a lone winner
-    by:      the ranks that override it, strongest first; () unless it loses. Its own rank is included if it would
-             lose even without all other claims
-    then:    later claims that changed its list in place, such as a recipe's; the list is still read
+    by:      the ranks that override it, strongest first; () for a claim that does not lose. Its own rank is among them
+             if it also loses without the others
+    then:    later claims that changed its list in place, such as a recipe's. () without such a change, and if nothing
+             of its list is left
     """
 
     claim: Claim
@@ -166,7 +167,7 @@ class Trace(NamedTuple):
         return tuple(one for one in self.claims if one.outcome is Outcome.UNKNOWN)
 
     def require_known(self) -> None:
-        """Do nothing, unless an unknown layer might change the value. raises: UnknownLayer, for the first such layer"""
+        """Check that no unknown layer might change the value. raises: UnknownLayer, for the first layer that might"""
         for one in self.unknown:
             if isinstance(one.claim.value, Unknown):
                 raise unknown_layer(one.claim.value, one.claim.origin)
@@ -233,8 +234,8 @@ def traced(
 
     path:   the path of the walk
     value:  the value that is read at the path; ABSENT if it is not set
-    claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For an unknown
-            source it is called with the value UNREAD
+    claim:  a function from a SetValue of the walk to its Claim: the caller knows origins and verbs. For a source that
+            cannot be read, the SetValue has the value UNREAD
     titles: rank -> name of the slot or layer
     once:   True: settings with the same file, line and path become one claim, even from two layers
     """
@@ -392,9 +393,10 @@ class Row(NamedTuple):
     title:   the name of the slot or layer; "" without one
     value:   the value that was set, as it is
     origin:  the source and place
-    how:     in words: the other path where it was set, the verb, and the claims that continued it; "" without any
+    how:     in words: the path where it was set, if that is not the trace's path; the verb, if it is not a plain "set";
+             the places of later claims that changed its list. "" for none of these
     by:      the ranks of other claims that override it, strongest first
-    rule:    the rule that decided, in words; "" for claims that are read
+    rule:    in words, why it loses or holds, or why its layer is unknown; "" if it wins or joins
     note:    `how` and `rule` in one text
     """
 

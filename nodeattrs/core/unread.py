@@ -98,8 +98,8 @@ def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
 def unread_in(claims: Iterable[TraceClaim], path: Path = ()) -> list[Unread]:
     """The Unread for each of some claims of unknown layers, each once; [] without claims.
 
-    claims: of unknown layers alone, such as `Trace.unknown`
-    path:   of the question
+    claims: claims of unknown layers, such as `Trace.unknown`; no others
+    path:   the path that the caller asks about
     """
     return [*dict.fromkeys(unread_layer(one.claim.value, one.claim.origin, path) for one in claims)]
 

@@ -43,11 +43,12 @@ class Overridden(NamedTuple):
 
     `blocks` says whether its value is a scalar or list above a path. `place` gives the source and the path in it.
     setting:      the setting that lost
-    by:           the numbers of the overriding sources; its own number is included if it loses even without all others
+    by:           the numbers of the overriding sources. Its own number is among them if it also loses without the
+                  other sources
     policy, line: the policy that decided, and the line of that policy
     in_larger_map: True: it lost as a part of a map that was replaced above
-    by_merge:     True: several sources made the merged value, which has nothing of this setting; it is not known which
-                  of them replaced it
+    by_merge:     True: the value was merged from several sources, and has nothing of this setting. Which source
+                  replaced the setting is not known
     """
 
     setting: SetValue
@@ -188,12 +189,12 @@ _IN_THE_WAY = Policy("what lies beside", Line(ANY, PRESENT, TAKE, "it would stan
 def with_holding_maps(
     found: Walk, own: Callable[[SourcePath, Any], Any], again: Callable[[set[SourcePath]], Walk]
 ) -> Walk:
-    """The walk with `holding` filled: maps without a value at the path, but without which another value would be read.
+    """The walk with `holding` filled: maps that have no value at the path, but whose removal would change the value.
 
-    The same walk where there are none.
+    *found* itself if there are no such maps.
     own:   (place, default) -> the value that a source has at a place, or the default
     again: set of places -> the walk without these places
-    cost:  about one walk for each such map that has overridden something; fewer if there are many and few matter
+    cost:  about one walk for each map that has overridden something; fewer if there are many and few matter
     """
     holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
     return found._replace(holding=holding) if holding else found

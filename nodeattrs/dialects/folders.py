@@ -17,9 +17,10 @@ _DEPTH = 2
 def repositories_below(root: Path) -> list[str]:
     """The folders below *root* that look like a repository, as paths relative to *root*; [] for none.
 
-    Such a folder contains one of `_MARKS`, or a folder with a metadata.rb, or an Ansible repository. A Puppet module,
-    which has a metadata.json, does not count. Only two levels of folders are searched. *root* itself, folders inside a
-    repository, hidden folders and the names in `_PASSED` are left out.
+    Such a folder contains `cookbooks`, a settings file such as hiera.yaml, or a folder with a metadata.rb; or it is an
+    Ansible repository. A Puppet module, which has a metadata.json, does not count. Only two levels of folders are
+    searched. *root* itself and folders inside a repository are left out. So are hidden folders, and names such as
+    `modules`, `roles`, `tests` and `vendor`.
     """
     found: list[str] = []
     for folder, folders, names in os.walk(root):

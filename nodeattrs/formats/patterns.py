@@ -162,7 +162,7 @@ def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expre
     """Compile an expression; the last 1,024 are kept.
 
     flags:   the flags of `re`, as a number
-    spelled: the same expression in Python's language, if *source* is in another one; None: *source* is in Python's
+    spelled: the translation of *source* into Python's language; None: *source* is in Python's language
     raises:  BadPattern
 
     >>> expression("^www").search("www-data")

@@ -196,8 +196,7 @@ class Builder:
     # --- building -----------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Parse the text and return `tree`. It is None for an empty text, and with the switch `takes_all`. Call it
-        once.
+        """Parse the text and return `tree`: None for an empty text, and with the switch `takes_all`. Call `run` once.
 
         raises: DocumentError with line and column; TooMuch
         """
@@ -482,7 +481,7 @@ class Safe(Builder):
     A value that an alias repeats is the same object at each place. An unknown tag is an error. The readers of
     cloud-init and Ansible are subclasses.
     texts:    the tags whose scalars are texts
-    repeated: a list to which each key that a map has twice is added; None: they are not noted
+    repeated: a list to which a RepeatedKey is added for each key that a map has twice; None: they are not noted
     """
 
     texts = frozenset({f"{YAML}str", PYTHON2})
@@ -507,7 +506,7 @@ class Safe(Builder):
         raise self._unknown_tag(event)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """The value itself, a scalar of any type. If the map has the key already, it is added to `repeated`.
+        """The value itself, a scalar of any type. If the map has the key already, `repeated` gets a RepeatedKey.
 
         raises: DocumentError, for a map or list as a key
         """

@@ -101,7 +101,7 @@ def written(value: Any, *, blocks: bool = False, **layout: Any) -> str:
     """Write a value as YAML: keys in their order, letters as they are, without the dots that end a scalar.
 
     blocks: True: texts of several lines are written as blocks, and an object that occurs twice is written twice. False:
-            the second time it is an alias
+            the second occurrence of an object is written as an alias
     layout: further arguments of `yaml.dump`
     raises: BadValue, if it is nested deeper than PyYAML can write; TooMuch, if repeated objects would take minutes to
             write; yaml.YAMLError, for an object that YAML does not have

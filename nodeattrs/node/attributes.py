@@ -110,10 +110,10 @@ class Attributes(Mapping[Any, Any]):
     read, exist:    the merged value at a path, None if it is absent; whether it is set
     write, unlink:  set or remove a value in one component, such as "role_default"; return the value, or a copy of the
                     removed value
-    read_strict, write_strict, unlink_strict: the same, but raise an error instead of returning None or replacing a
-                    value in the way
+    read_strict, unlink_strict: raise NoSuchAttribute for an absent value
+    write_strict:   raises TypeConflict for a scalar or list in the way, which `write` replaces
     rm:             removes a path from all levels except automatic; returns the merged value as it was, or None
-    rm_default, rm_override, rm_normal: the same for one level
+    rm_default, rm_override, rm_normal: remove a path from one level; return its value as it was, or None
     unknown:        adds a layer that could not be read, so that values below it are uncertain
     to_dict, value: a copy of the merged tree; `to_plain` leaves deferred values as they are
     merged:         merges what each component has at one path: null or text above the path hides no value
@@ -285,9 +285,9 @@ class Attributes(Mapping[Any, Any]):
         return _merged_at(self._ledger, PLAN, steps_of(path))
 
     def to_plain(self, evaluate: bool = False) -> dict[Any, Any]:
-        """A copy as `to_dict` makes it, but deferred values are not computed unless *evaluate* is True.
+        """A plain copy of the merged attributes. It is made when a node is stored as a value of another node.
 
-        It is called when a node is stored as a value of another node.
+        evaluate: True: deferred values are computed; False: they are in the copy as they are
         """
         return self.to_dict(evaluate)
 

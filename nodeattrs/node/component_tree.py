@@ -200,7 +200,8 @@ class ComponentTree:
 
         If the value at *path* is a list, nothing is stored, and the place holds null.
         is_step: True: the line of code goes on to set a path below; see `Marks.number_here`
-        raises:  NullInTheWay, TypeConflict, if no step can be taken from the value at *path*; TooDeep
+        raises:     NullInTheWay, if null or nothing is at *path*; TypeConflict, if no step can be taken from
+                    the value there; TooDeep
         """
         with self.ledger.lock:
             place = self.place(path)
@@ -211,7 +212,8 @@ class ComponentTree:
         """Returns (path, place) some steps below *path*; absent maps on the way and at the end are created and stored.
 
         place:  the place of *path*
-        raises: NullInTheWay, TypeConflict, where a step cannot be taken; TooDeep; BadKey, for a step of a wrong type
+        raises: NullInTheWay, where null is on the way; TypeConflict, where a step cannot be taken from another value;
+                TooDeep; BadKey, for a step of a wrong type
         """
         for step in steps:
             step = key_of(step, path)
@@ -286,9 +288,9 @@ class ComponentTree:
         value:  made by `stored`; it is not copied again
         full:   whether it is a full assignment
         parent: the place of the parent; None: it is looked up
-        depth:  where the locator begins to count paths; None: at the depth of *path*
+        depth:  how many first steps of a path are left out before the locator gets it; None: all steps of *path*
         is_step: True: the line of code goes on to set a path below; see `Marks.number_here`
-        raises: NullInTheWay, TypeConflict, for any other parent; TooDeep
+        raises: NullInTheWay, if the parent is null or absent; TypeConflict, for any other parent; TooDeep
         """
         # Each write comes through here, so it avoids calls.
         if len(path) > ROOM:
@@ -373,7 +375,7 @@ class ComponentTree:
 
         A recipe removes it from both slots. Where the parent is a list, all elements that equal *path[-1]* are removed,
         as in Chef. path: at least one step
-        raises: NullInTheWay, TypeConflict, where the parent is neither map nor list
+        raises: NullInTheWay, if the parent is null or absent; TypeConflict, if it is a scalar
         """
         with self.ledger.lock:
             parent, step = self.place(path[:-1]), path[-1]
@@ -474,7 +476,7 @@ class ComponentTree:
     def note_silent(self, path: Path, value: Any, depth: int | None = None) -> None:
         """Note in the history that an `unless` found a value at *path* and did not set *value*. No value changes.
 
-        depth: where the locator begins to count paths; None: at the depth of *path*
+        depth: how many first steps of a path are left out before the locator gets it; None: all steps of *path*
         """
         if self.ledger.provenance:
             mark = self.ledger.marks.number_here(len(path) if depth is None else depth, Verb.SILENT)

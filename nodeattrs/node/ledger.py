@@ -429,8 +429,8 @@ class Event(NamedTuple):
 
     There are four kinds (`EVENTS`). A *mark* is the number of a line that sets values; see `Ledger.marks`.
 
-    "overwritten": the slot had *value*; the line *by* set another value. Also an empty map that was merged into a map:
-                   then *value* is {}, and the map of the line *by* stays
+    "overwritten": the slot had *value*; the line *by* set another value. If an empty map was merged into a map, *value*
+                   is {}, and the map of the line *by* is still there
     "erased":      the slot had *value*; the line *by* removed it
     "silent":      the slot never had *value*: a line with `unless` found another value and set nothing. *by* is 0
     "kept out":    the slot never had *value*: a rule for the path kept the value of the line *by*
@@ -440,7 +440,7 @@ class Event(NamedTuple):
             its entries
     set_by: the mark of the line that set *value* or wanted to; for some lists, one origin for each element. For a map:
             the mark of the entries without a mark of their own
-    by:     the mark of the other line; 0 for "silent"
+    by:     the mark of the line that set, removed or kept the value of the slot; 0 for "silent"
     """
 
     what: str

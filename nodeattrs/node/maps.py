@@ -21,8 +21,8 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 class ChangedListOrigins(list[Origins]):
     """The origins of a list that was changed in place: the origins of each element, and the marks that made the list.
 
-    first: the marks that set the list as it was before its first change in place; several if it was merged from lists
-    later: the marks of the changes after that, each once, the last change last
+    first: the marks that set the list before its first change in place; several if it was merged from lists
+    later: the marks of the changes in place, each once, the last change last
     """
 
     __slots__ = ("first", "later")
@@ -67,7 +67,7 @@ def later_marks(set_by: SetBy) -> tuple[int, ...]:
 
 
 def with_later_mark(set_by: SetBy, elements: list[Origins], mark: int) -> ChangedListOrigins:
-    """The origins of a list after one more change in place, by *mark*. An earlier change by *mark* counts as this one.
+    """The origins of a list after one more change in place, by *mark*. Earlier changes by *mark* are left out.
 
     set_by:   the origin of the list before the change
     elements: the origins of its elements now
@@ -145,7 +145,7 @@ class WatchedMap(OwnedMap):
     read; they read this map in a way that notes nothing.
 
     entries: are copied; nothing is noted for that
-    looks:   where reads are noted. None: where *entries* notes them if it is a WatchedMap, otherwise a new `Looks`
+    looks:   where reads are noted. None: the `Looks` of *entries* if that is a WatchedMap, otherwise new `Looks`
     """
 
     __slots__ = ("looks",)

@@ -49,7 +49,8 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
 
     A deferred value is computed. If that fails, the trace has the deferred value itself.
     seen:  the attributes whose causes are being looked for; they are not traced again
-    brief: True: only the value and its setters: no elements, no history, no search for the next setter
+    brief: True: leave out the history, maps that only hold, and the lines that set single elements. The setting that
+           would be read without the winner is not searched
     cost:  the depth of the path times fifteen, and the history at and above it
     """
     trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _may_decide(tree, path)}

@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
     locator: finds the place of a value
     verb:    set, replace, full assignment, append, erase, or silent for a value that an `unless` did not set
-    depth:   the number of steps to leave out at the beginning of a path in the slot before the locator gets it
+    depth:   how many first steps of a path in the slot are left out before the locator gets it
     is_facts: whether it is a document of facts; a snapshot then keeps its file and no lines
     is_late: whether it set deferred values in a saved run, which were computed only when that run was saved
     """
@@ -119,7 +119,7 @@ class Marks:
     add:         adds a mark, and returns its number
     place:       (origin, Mark) for a number and a path
     is_part:     whether the code of one mark begins inside the code of another
-    known_setter: the same object for equal setters
+    known_setter: the first of the equal setters that were given
     note_read:   records that the calling line read a document
     documents_read: yields (expression, documents) for each such call
 
@@ -180,7 +180,7 @@ class Marks:
 
         The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
         own. If the current setter has a locator, it is the number for that locator, and no frame is looked at.
-        depth: where the locator begins to count paths; see `Mark`
+        depth: how many first steps of a path are left out before the locator gets it
         verb:  how the line sets the value
         above: how many frames, this one included, certainly belong to this package
         is_step: True for a map above the path that the line goes on to set; `is_step` of its site is then true

@@ -319,8 +319,8 @@ class SavedSite(ExpressionSite):
 
     run:    the saved run with the sources
     source: the version of the file; None for code outside of the repository, which has no text
-    at:     (first line, last line, first column, column behind the last); (line,) where only that is known; () where
-            nothing is
+    at:     (first line, last line, first column, column behind the last); (line,) if no columns are known; () if the
+            line is not known
     """
 
     def __init__(self, run: SavedRun, source: FileVersion | None, at: Sequence[int | None]) -> None:
@@ -376,7 +376,7 @@ class SavedRead(NamedTuple):
 
 
 def python_text(content: bytes) -> str:
-    """A Python source as text, as linecache has it: decoded as it declares, with a line feed at its end.
+    """A Python source as text, as linecache has it: decoded by its declared encoding, with a line feed at the end.
 
     "" for a source that cannot be decoded, and for no bytes.
     """

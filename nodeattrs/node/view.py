@@ -387,9 +387,9 @@ class ListView(_View, Sequence[Any]):
         return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
-        """An independent copy as `to_list` makes it, but deferred values are not computed unless *evaluate* is True.
+        """An independent plain copy of the list. Code that stores views of any kind calls this method.
 
-        Code that stores views of any kind calls this method.
+        evaluate: True: deferred values are computed; False: they are in the copy as they are
         """
         return plain(self._items, evaluate, self._path)
 

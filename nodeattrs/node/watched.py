@@ -61,7 +61,7 @@ def name_of(node: Attributes) -> str:
 def note_overlaps(node: Attributes) -> None:
     """Note a look at the whole fact of each top-level key that a slot other than 15, the facts, has.
 
-    A key without such a fact is noted, too: a node that has the fact merges the key with it, and has another answer.
+    A key is noted even if this node has no fact of that name: a node with the fact merges it with the key.
     Slot 15 is not read. Does nothing if looks are not noted.
     """
     looks = looks_of(node)

@@ -121,7 +121,8 @@ class Writer(_Handle):
     get, read:      a copy of a value, None if it is absent; like `exist` and `in`, they create nothing
     write:          stores a value; makes maps on its way, and replaces scalars and lists there
     delete, unlink: remove a value; return a copy of it, or None
-    pop:            the same, but raises NoSuchAttribute (a KeyError) for an absent key without a default
+    pop:            removes a value and returns a copy. For an absent key it returns the default, or raises
+                    NoSuchAttribute (a KeyError) without one
     read_strict, unlink_strict: raise an error for an absent value
     write_strict:   raises an error for a scalar or list in the way
     setdefault:     stores a value if the key is absent; returns what is there then

@@ -111,8 +111,8 @@ class MovedLocator(NamedTuple):
 class HelmPolicy(NamedPolicy):
     """A named policy for releases of Helm. The first layers are the values of a chart and its subcharts.
 
-    The layers after them are values files. They are merged with each other first, and the result over the chart's
-    values. There a null removes the key.
+    The layers after them are values files. The values files are merged with each other first, and the result over the
+    chart's values. In that second merge a null removes the key.
     `plan` takes one chart without subcharts; `plan_of` takes subcharts, too. Both return a `Fold`, which merges nothing
     yet.
 

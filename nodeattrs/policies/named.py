@@ -48,10 +48,10 @@ class NamedPolicy:
     policy:   the table that says what two values become
     paths:    (path, other table) pairs; a step "*" of a path means any key
     opening:  the policy that merges the first layer over nothing; None: the layer is taken as it is
-    among:    the policy that merges the layers after the first with each other; the result is then merged over the
-              first. None: the layers are merged one after the other
+    among:    the policy that merges all layers but the first with each other; the result is then merged over the first
+              layer. None: each layer is merged over the result so far
     from_top: True: merging begins with the strongest layer, and each weaker layer is merged below the result
-    prepare:  a function from all layers to the layers that are merged in their places, such as ones with other keys.
+    prepare:  a function from all layers to the layers that are merged instead, such as layers with other keys.
               Inner folds are not passed to it. None: the layers are merged as they are
     uniform:  a function from a key to its uniform spelling, such as one in lower case. Keys with the same uniform
               spelling are one key to the policy. None: keys are compared as they are written

@@ -95,7 +95,7 @@ class Fields:
     def finish(self) -> None:
         """Raise all noted faults as one error; without a fault do nothing.
 
-        raises: DocumentError; of several faults the first one, with the others as its details
+        raises: DocumentError: the first fault, with all further faults as its details
         """
         if not self._faults:
             return

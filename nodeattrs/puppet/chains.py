@@ -255,7 +255,8 @@ class RefMaker:
     on_link: called with each link that uses one of its references; None for none
     title:   called with each title, it returns the title to use; by default the same
 
-    `where` makes a collector of the resources that fit a query; without arguments, of all of this type.
+    `where` makes a collector of the resources that fit a query in Puppet's language, and have the named parameters.
+    Without arguments, it collects all resources of this type.
 
     >>> RefMaker("Package")["ntp"], RefMaker("Package").where(provider="yum").query
     (Package['ntp'], ('==', 'provider', 'yum'))

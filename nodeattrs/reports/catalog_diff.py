@@ -71,7 +71,10 @@ class ComparedCatalogs:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each resource (+, -, ~), changed parameter and relationship, then counts or "no difference"."""
+        """The line "BEFORE against AFTER", lines of what differs (+, -, ~), then counts or "no difference".
+
+        Each resource, changed parameter and relationship has a line.
+        """
         found = self.difference
         yield f"{printable(self.before)} {screen.paint('against', 'faint')} {printable(self.after)}"
         for sign, style, some in (("+", "added", found.added), ("-", "removed", found.removed)):

@@ -69,7 +69,7 @@ class Matrix:
 
     question: the title, such as the key
     cells:    (name of a node, its answer), in any order
-    most:     the number of nodes of a group that the text names; the others are counted
+    most:     the number of nodes that the text names for one set of places in a group; the others are counted
     """
 
     question: str
@@ -118,7 +118,10 @@ class Matrix:
         return {"version": 1, "question": self.question, "summary": self.summary, "groups": groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """A heading, then for each group its value, the places that set it, its nodes, and its notes."""
+        """A heading, then for each group its value, or "no answer" with the error; its places and nodes; its notes.
+
+        Nodes of a group whose value comes from other places follow those places.
+        """
         yield screen.paint(printable(f"{self.question}: {self.summary}"), "strong")
         for group in self.groups():
             value = group[0][1].value

@@ -86,7 +86,8 @@ class ShownSlots(NamedTuple):
 class ShownTree(NamedTuple):
     """The report about the value at a path: of the merged attributes of a node, or of a document such as a role.
 
-    `to_dict` returns the path and the value as JSON-able data, and `lines` yields the value as YAML. Both mask secrets.
+    `to_dict` returns the path and the value as JSON-able data, and `lines` yields the value as YAML. Both mask secrets,
+    and give the origin of each leaf if *origins* is given.
 
     path:    the path; () for the whole tree
     value:   the value at the path; deferred values are computed when the report is written

@@ -105,8 +105,8 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
     """Save the revisions that `read_nodes` returned; returns the names of their nodes, each once.
 
-    A revision with a number keeps number, time and notes. It is skipped if the store has the same one already, so an
-    interrupted import can be repeated. A revision without a number is saved as a new one by "import".
+    A revision with a number keeps number, time and notes. A revision that the store has already is skipped, so an
+    interrupted import can be repeated. A revision without a number is saved as a new revision by "import".
     nodes:    the revisions of one node side by side, in the order of their numbers
     on_saved: called with the name of the node for each revision, skipped ones included
     raises:   StoreError, if the node has another revision of that number; errors of `Store.save`

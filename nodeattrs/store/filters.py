@@ -37,7 +37,7 @@ def allowed(tree: Tree, entries: Iterable[Entry]) -> Tree:
 
     cost:   one copy of what is kept
     raises: TypeConflict, where an entry leads into a value that is not a map;
-            BadArgument, where an entry is neither text nor keys
+            BadArgument, for an entry that is neither a text nor a sequence of keys
 
     >>> allowed({"cpu": {"total": 2, "mhz": 9}, "fqdn": "a"}, ["fqdn", "cpu/total", "cpu/cache/l2"])
     {'fqdn': 'a', 'cpu': {'total': 2}}
@@ -50,8 +50,8 @@ def blocked(tree: Tree, entries: Iterable[Entry]) -> Tree:
 
     An entry removes nothing if it leads into null, false, or a text without the next key (Chef's rule).
     cost:   one copy of the tree
-    raises: TypeConflict, where an entry leads into any other value that is not a map;
-            BadArgument, where an entry is neither text nor keys
+    raises: TypeConflict, where an entry leads into another value that is not a map;
+            BadArgument, for an entry that is neither a text nor a sequence of keys
 
     >>> blocked({"cpu": {"total": 2}, "fqdn": "a"}, ["cpu/total", "kernel/name"])
     {'cpu': {}, 'fqdn': 'a'}

@@ -124,7 +124,7 @@ def export_nodes(
 
 
 def make_folder(folder: str | os.PathLike[str]) -> None:
-    """Make a folder for an export, unless it exists. raises: StoreError, where it cannot be a folder"""
+    """Make a folder for an export, if it does not exist. raises: StoreError, if it cannot be made, or is no folder"""
     with _Folder.opened(os.fspath(folder), make=True):
         pass
 

@@ -110,8 +110,8 @@ class Subjects:
     def names(self) -> dict[str, list[str]]:
         """Dialect -> its subjects, sorted, for the dialects whose files are there; listed once. A list may be empty.
 
-        raises: if no dialect has a subject, and nothing was left unread: the error of a dialect that cannot list its
-                subjects, or else NotFound
+        raises: the error of a dialect that cannot list its subjects, or else NotFound; only if no dialect has a subject
+                and everything was read
         """
         side, request = self.question.side, self.question.request
         found = {}
@@ -246,7 +246,7 @@ def trace_at(part: Part, path: Path) -> Trace | None:
     """The trace of a path; None if the part has no traces, the path is not found, or the trace has no value and no
     claims.
 
-    raises: the error of a value that cannot be computed, except for NotFound
+    raises: the error of a value that cannot be computed. A NotFound gives None
     """
     try:
         trace = None if part.trace is None else part.trace(path)

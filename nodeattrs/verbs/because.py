@@ -54,6 +54,7 @@ class CauseSearch:
         self._folder = private / f"{job.dialect}.tried"
         self._left = _MOST
         self._answers: dict[tuple[str, str, frozenset[Hunk]], Answered] = {}
+        self._again: dict[str, list[Difference]] = {}  # by subject: where two answers of the side after differ
         self._reverted_files: set[str] = set()
         self._read_by: dict[str, list[Hunk]] = {}
 
@@ -64,16 +65,19 @@ class CauseSearch:
     def lines_of(self, change: Difference, subject: str) -> CausingLines:
         """The changed lines that cause a difference of a subject.
 
-        Only one place is changed: it is the cause.
-        No place is changed: the result has the lines that the traces name, and `is_random` is True.
-        The value changes when it is computed again: there are no lines, and `is_random` is True.
-        A what-if, no cause is found, or no answers are left: the lines that the traces name, with `is_tried` False.
+        If the value changes when it is computed again, there are no lines, and `is_random` is True. If no place is
+        changed, the result has the lines that the traces name, and `is_random` is True. If only one place is changed,
+        it is the cause, since the side before is the side after without it. The value is then computed again only if
+        no trace names a line. For a what-if, or without a cause or answers left, the result has the lines that the
+        traces name. `is_tried` is then False.
         """
         if self._job.request.what_if != AS_IT_IS:
             return CausingLines(change.lines)
         if not self._all:
             return CausingLines(change.lines, is_random=True)
         if len(self._all) == 1:
+            if not change.lines and self._is_random(change, subject):
+                return CausingLines((), is_random=True)
             return CausingLines(change.lines or (self._hunks.line_of(self._all[0]),), is_tried=True)
         if self._left <= 0:
             return CausingLines(change.lines)
@@ -126,6 +130,17 @@ class CauseSearch:
         return self._read_by[subject]
 
     # --- computing answers
+
+    def _is_random(self, change: Difference, subject: str) -> bool:
+        """Whether two answers of the side after differ where *change* is; False if no answers are left."""
+        after = self._job.after
+        if subject not in self._again and self._left > 1:
+            self._left -= 2
+            with held_back(not self._job.request.run_code):
+                one, other = (answered(self._job.opened(after), subject) for _ in range(2))
+                self._again[subject] = [*differences(one, other, (str(after.top), str(after.top)))]
+        again = self._again.get(subject, ())
+        return any(one.kind == change.kind and overlap(one.path, change.path) for one in again)
 
     def _has_value_of(self, side: Side, change: Difference, subject: str, reverted: frozenset[Hunk]) -> bool | None:
         """Whether the value with some places undone, in the files after, is the value of a side; None: not known."""

@@ -36,8 +36,8 @@ def lines_outwards(text: Sequence[str], line: int) -> Iterator[int]:
     """Yield the numbers of the lines that enclose a line, the nearest first: the key of its map, then the key above.
 
     An enclosing line is above and indented less, or is the heading of the section. The key of a YAML list also encloses
-    elements that are indented as the key. Nothing for an empty line, a comment or a bracket, for a line that is not
-    there, and for a line that no other one encloses.
+    elements that are indented as the key. Nothing is yielded for an empty line, a comment, a bracket, a missing line,
+    and a line at the top.
     text: the lines of the file
     line: counts from 1
     """

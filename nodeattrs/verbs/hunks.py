@@ -161,8 +161,8 @@ class Hunks:
     def without(self, hunks: Sequence[Hunk], file: str) -> str | bytes | None:
         """The content of a file after the change, with some places changed back; None if the file would not exist.
 
-        The result is bytes if the file is one place as a whole, or if no place is in it. It is then the content before,
-        or after the change. Links and submodules give None.
+        If none of *hunks* is in the file, the result is its content after the change, as bytes. If the file is one
+        place as a whole, the result is its content before, as bytes. Links and submodules give None.
         hunks: the places to change back; places of other files are ignored
         """
         reverted = sorted(one for one in hunks if one.file == file)

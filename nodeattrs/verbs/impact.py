@@ -231,7 +231,7 @@ class Impact:
     def unseen(self) -> list[str]:
         """The changed files that no subject reads and that may matter all the same; sorted.
 
-        They may matter where not all subjects are known, or where no answer has what the file sets.
+        A file may matter if not all subjects of its dialect are known, or if answers leave out what the file sets.
         """
         known = {file for one in self.dialects for file in (*one.noted, *one.not_run)}
         missed = {file for one in self.dialects if not one._is_complete for file in one.unseen}
@@ -301,10 +301,10 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     before, after: the two versions of the files
     request: facts, options and overrides, for both sides
     how:    which dialects are asked, and what is compared
-    cost:   two answers for each group of subjects that share them; one where the change touches no file that was read.
+    cost:   two answers for each group of subjects that share them; one if no file that was read has changed.
             Some members of each group are computed, too. Up to 200 more answers in a dialect find the causing lines
-    raises: NotFound, where neither side has a subject, and for a name in the request that no side has; the error of a
-            dialect that cannot list its subjects on either side
+    raises: NotFound, if both sides have no subjects, or lack a name in the request; the error of a dialect that cannot
+            list its subjects on either side
     """
     hunks = Hunks(before, after)
     found = Impact(before.title, after.title, notes=[*dict.fromkeys((*before.notes, *after.notes))])

@@ -78,9 +78,10 @@ def _fits(steps: Sequence[Any], path: Sequence[Any]) -> bool:
 class ImpactReport:
     """The report of an impact, with the conditions under which the command fails.
 
-    `is_refused` says whether it fails: because of *forbidden* or *most*, or because a subject can be resolved before
-    the change and not after it. The report has four forms, all without secrets. `to_dict` returns data for JSON, and
-    `lines` yields the text. `markdown` returns a comment for a pull request, and `findings` yields Findings.
+    `is_refused` says whether the command fails: because of *forbidden* or *most*, or because a subject that can be
+    resolved before the change cannot be resolved after it. The report has four forms, all without secrets. `to_dict`
+    returns data for JSON, and `lines` yields the text. `markdown` returns a comment for a pull request, and `findings`
+    yields Findings.
     found:     the impact, without the groups that --ignore-path leaves out
     ignored:   the number of groups that --ignore-path leaves out
     forbidden: patterns of paths that must not change

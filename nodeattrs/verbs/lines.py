@@ -388,8 +388,8 @@ class FolderLines:
     def around(self, place: FileLine) -> list[Effect]:
         """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
 
-        These are the lines below it, such as the entries of a map. If they set nothing either, it is the nearest line
-        around it that does, such as the key of a list (`verbs.blocks`). [] where none of these sets a value.
+        The other lines are the lines below it, such as the entries of a map. If they set nothing either, the nearest
+        line around it that sets a value is used, such as the key of a list (`verbs.blocks`). [] without such a line.
         cost: reading the file, for a line that sets nothing
         """
         effects = self.at(place)

@@ -40,7 +40,8 @@ def side_after(
     values:  (path, value) of each attribute that is set
     levels:  the names of all levels and layers of all dialects
     private: a folder that does not exist yet
-    raises:  NotFound, for a word that names nothing, with near misses
+    raises:  NotFound, with near misses, for any other word, and for FILE:LINE with a line that the file does not have.
+             Whether there is a role[NAME] or recipe[NAME] is not checked here
     """
     items: list[str] = []
     skipped: list[str] = []

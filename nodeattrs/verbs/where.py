@@ -110,9 +110,9 @@ def where(question: Question) -> Output:
     If a line sets nothing itself, the lines below it are used, or else the key that it is inside of.
 
     Exit code 1 where a key is set nowhere and everything was read.
-    raises: BadArgument, unless the question has either a place or a key; NotFound, for an unknown file, for a file or
-            line without effects, and for unknown subjects. If no dialect has subjects, the error of one that cannot
-            list them
+    raises: BadArgument, if the question has both a place and a key, or neither; NotFound, for an unknown file, for a
+            file or line without effects, and for unknown subjects. If no dialect has subjects, the error of a dialect
+            that cannot list its subjects
     """
     question = of_files(question)
     place, key = question.arguments.get("place"), question.arguments["key"]

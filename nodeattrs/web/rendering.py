@@ -144,7 +144,10 @@ def _safe(text: str) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """The CSS class of a value: "secret", "bool", "number", "text", "null", or "nested" for maps and lists."""
+    """The CSS class of a value of JSON: "secret", "bool", "number", "text", "null", or "nested" for maps and lists.
+
+    A secret is a map whose only key is `$sensitive`.
+    """
     if isinstance(value, dict) and value.keys() == _WITHHELD:
         return "secret"
     names = {bool: "bool", int: "number", float: "number", str: "text", type(None): "null"}

@@ -69,7 +69,7 @@ def app(site: ShownProject, token: str, hosts: Collection[str] = ()) -> App:
 
 
 class Guard:
-    """ASGI middleware: answers 421 unless the Host header is allowed, 403 without the token; else it calls *inner*.
+    """ASGI middleware: answers 421 to a forbidden Host header, and 403 without the token; else it calls *inner*.
 
     Allowed are localhost, 127.0.0.1, [::1], the address that the request came in at, and *hosts*, each alone or with
     the port that is served. A request with the token in its URL gets a cookie and a redirect to the same URL without

@@ -55,7 +55,8 @@ _LISTING = (
 def known_names(noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
     """Names for shell completion.
 
-    noun:      "HOST": all hosts. "VAR": the variables of the named host; without one, of all hosts
+    noun:      "HOST": all hosts. Any other noun counts as "VAR": the variables of the named host; without one, of all
+               hosts
     arguments: the values of the options, and `host` for the named host
     raises:    AnsibleError; UnknownLayer, if a source would have to run
     """

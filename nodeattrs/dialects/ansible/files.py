@@ -189,7 +189,8 @@ class VariableFiles:
         folder:       such as group_vars; it may be absent
         name:         the name of the host or group
         extensions:   endings of the files that count
-        kind, titled: as for `variables`
+        kind:         the kind of the origins, such as "group_vars"
+        titled:       the title of the layers
         raises:       AnsibleError, for a file that is broken or not a map
         """
         if os.path.isdir(folder) and border.is_outside(folder):

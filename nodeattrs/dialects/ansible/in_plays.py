@@ -321,7 +321,7 @@ class PlaySetting:
     def where(self) -> str:
         """The plays in words: "site.yml plays 2 to 4, 7 and upgrade.yml play 1".
 
-        If hosts are not known, " (for which hosts is not known)" is at the end.
+        If the hosts of a play are not known, the text says so at its end.
         """
         found = [f"{name} play{'s' * (len(its) > 1)} {', '.join(_ranges(its))}" for name, its in self.plays.items()]
         return " and ".join(found) + (" (for which hosts is not known)" if self.has_unknown_hosts else "")

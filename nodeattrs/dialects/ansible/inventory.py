@@ -155,8 +155,9 @@ class Inventory:
     none. `not_run` and `unread` say what was not read; [] for nothing. `warnings` grows while hosts are asked about.
     `require_host` gives the `Host` of a name, or raises AnsibleError. For tasks, `layers_with_facts` gives the layers
     of a host, and `regrouped` a copy of a host in more groups. `magic_variables` gives what Ansible sets itself, among
-    it `hosts_of_groups`. `names_set_by_groups_like` gives the variables that groups may set. `has_own` is False for a
-    host with nothing of its own. `setting_origin` is the place of a setting.
+    it `hosts_of_groups`. `names_set_by_groups_like` takes a group's name with gaps; it gives the names of the variables
+    that groups of this name may set, or None for any variable. `has_own` is False for a host with nothing of its own.
+    `setting_origin` is the place of a setting.
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are not a map. Methods
             raise it for an unknown host or group, and for a broken file unless *lenient*
@@ -329,11 +330,11 @@ class Inventory:
     ) -> list[Plan]:
         """The layers of levels 3 to 11 for a host, the weakest first.
 
-        playbook_dir: the folder whose files count as the playbook's; None: only the files beside the inventory count,
-                      and as if their variables stood in the inventory
+        playbook_dir: the folder whose files count as the playbook's. None: only the files beside the inventory count,
+                      and their variables count as variables of the inventory itself
         beside:       the folders of playbooks and roles, in which `vars_plugins` may lie
         changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
-        raises:       AnsibleError, for a file that is broken, unless the inventory is lenient
+        raises:       AnsibleError, for a file that is broken; never if the inventory is lenient
         """
         facts = self.facts.layer(host.name)
         plugins = self._plugins([folder / "vars_plugins" for folder in beside])
@@ -344,7 +345,8 @@ class Inventory:
         """The variables of a host itself, without the variables of its groups: levels 8 to 10. Files are read at the
         first use.
 
-        The files in host_vars beside the inventory count. Those of the playbook count only if a playbook_dir was given.
+        The files in host_vars beside the inventory count. Those of the playbook count only if the constructor or
+        ansible.cfg names a playbook_dir.
 
         raises: AnsibleError of kind "no-host"
         """

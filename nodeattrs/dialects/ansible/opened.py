@@ -157,7 +157,7 @@ class AnsibleHosts(InRepository):
         """Whether a file may change variables although answers do not read it, such as a file of plays, tasks or roles.
 
         A file below group_vars or host_vars counts if the inventory has its group or host. Whether a play reaches the
-        file is not looked at. A file of an inventory that the settings pass over counts, unless the caller names one.
+        file is not looked at. If the caller names no inventory, files of inventories that the settings pass over count.
         """
         path = PurePosixPath(self.side.named(file))
         if path.suffix in ("", ".ini", *_OF_PLAYS) and any(path.is_relative_to(one) for one in self._passed_over):

@@ -126,8 +126,8 @@ class VariableReferences:
     warnings:         warnings about conditions and comments
 
     `part_in` and `is_made` say whether an expression may compose a name. `role_of` gives the role that a file belongs
-    to, or "". `is_file_there` looks a name up in `paths`. `missing_roles` are used and not there,
-    `roles_with_absent_files` name a file that is not there, and `absent_submodules` are not checked out.
+    to, or "". `is_file_there` looks a name up in `paths`. `missing_roles` are used and absent,
+    `roles_with_absent_files` name an absent file, and `absent_submodules` are not checked out.
     """
 
     root: Path

@@ -97,8 +97,8 @@ class Role:
         """The role and its dependencies in the order in which their `vars` count, the weakest first. The role itself is
         last.
 
-        If two uses of a role are the same (`same_as`), the first one counts. If the order then has one use several
-        times, its last place is kept.
+        Of equal dependencies (`same_as`), only the first is followed. Then the orders of all are put in one row. A use
+        that is in the row twice keeps its last place.
         """
         needed: list[Role] = []
         for one in list(self.with_dependencies())[:-1]:
@@ -211,7 +211,7 @@ class RoleReader:
         folder: the folder of the playbook
         parent: the role that depends on it or includes it; None for an entry of a play
         raises: AnsibleError, if no folder has the role, or one of its files is broken. Also if a dependency needs
-                itself; a role that tasks include may be among its own parents `_MOST_INSIDE` times
+                itself, or if a role that tasks include is more than twenty times among its own parents
         """
         name = self.fill(entry.name, {})
         path = self._found(name, folder, parent, entry)

@@ -94,8 +94,8 @@ class InventorySources:
     def read(self, sources: tuple[str, ...]) -> None:
         """Read all sources in order, and complete the tree. If no source could be read, there is a warning.
 
-        sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list unless such a
-                 file exists
+        sources: files, folders, and lists of hosts such as "web1,web2". A text with a comma is a list if no file has
+                 that name
         raises:  AnsibleError of kind "unparsed", as ansible.cfg says: with `any_unparsed_is_failed` for a source that
                  cannot be read, with `unparsed_is_failed` if none can be read. AnsibleError, if --run-inventory names
                  something that is no source

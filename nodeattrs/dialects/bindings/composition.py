@@ -119,8 +119,8 @@ Classifier = Mapping[str, Any] | str | os.PathLike[str] | Sequence[str] | Callab
 def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[BindingSet]:
     """The sets of one file: text (.pp, .bindings) or data (.yaml, .yml, .json).
 
-    file:   the name of the file in messages; the path unless given
-    raises: BindingError, DocumentError, also where the file does not exist
+    file:   the name of the file in messages; None: *path*
+    raises: BindingError or DocumentError, for a file that is broken; DocumentError, for a file that does not exist
     """
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file

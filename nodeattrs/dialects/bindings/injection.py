@@ -107,7 +107,6 @@ class Injection(HieraParameters):
 
         word:   "inject" or "parameters"
         key:    the key of `inject`; for `parameters` "target::name"
-        raises: as `Injector.explain`
         """
         if word not in ("inject", "parameters"):
             return None

@@ -271,8 +271,8 @@ class Injector:
     def close(self) -> None:
         """Close what was opened for products, the last first. A later injection makes its product anew.
 
-        raises: what closing raises; BindingError ("needs-await"), if something was opened asynchronously: then nothing
-                is closed
+        raises: the error of a product that is closed; BindingError ("needs-await"), if something was opened
+                asynchronously: then nothing is closed
         """
         if self._maker.opened.needs_await:
             raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")

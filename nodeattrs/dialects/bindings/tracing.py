@@ -113,7 +113,7 @@ class Account:
     sources:       number -> source; the sources of *inner* have smaller numbers
     inner:         if a multibind wins, the account of its fragments; if an alias wins, the account of its source. None
                    for other winners, which have a value of their own
-    ties:          number -> the other numbers at its position; a better position overrides all of them
+    ties:          number of a source -> the numbers of other sources in an equal position
     is_collection: True: the sources are fragments of a multibind
     """
 
@@ -231,7 +231,7 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A copy of a value as plain data: references at any depth as texts, and a value that is no data as its text.
+    """A copy of a value as plain data. References at any depth, and values that are not data, become texts.
 
     ABSENT and a `Sensitive` are returned as they are.
     """

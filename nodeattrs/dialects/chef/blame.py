@@ -33,11 +33,13 @@ def lines_in(trace: Trace) -> Iterator[tuple[str, int]]:
 def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[LineChange, ...]:
     """The last change of each line, in the order of *places*, each place once; () for none.
 
-    A line that differs from the last commit has a note ("changed and not committed", ...) instead of a commit.
+    A line that differs from the last commit has a note ("changed and not committed", ...) instead of a commit; in a
+    repository without commits, every line has one.
     root:   the folder that the files are relative to; it must be in a Git repository
     places: (file, line) of each; lines count from 1
     cost:   one `git blame` for each file
-    raises: NotFound, where Git is not installed, or the folder is in no Git repository; NoRevision
+    raises: NotFound, where Git is not installed, or the folder is in no Git repository; NoRevision, if a command of
+            Git fails
     """
     asked = dict.fromkeys(places)
     lines: dict[str, list[int]] = defaultdict(list)

@@ -60,7 +60,7 @@ Apply = Callable[[str, Catalog], Report]
 
 @dataclass(frozen=True)
 class Fleet:
-    """The task of `resolve`: what is the same for all nodes. The names of the nodes are not a part of it.
+    """The task of `resolve`: the options that all nodes share. The names of the nodes are not a part of it.
 
     It has no state, reads nothing, and can be pickled for another machine.
 
@@ -70,11 +70,11 @@ class Fleet:
         None: each node has the facts of its last run
     environment: the new environment of all nodes; None: each keeps its own
     save:        whether the nodes are saved
-    force:       save a node even if another run has saved it since this run loaded it; else such a node fails
+    force:       True: a node is saved even if another run has saved it since this run loaded it; False: the node fails
     run_list:    the new run-list of all nodes; None: each keeps its own
     json_attributes: attributes for all nodes, as a file or its parsed document; None for no attributes
-    last_facts:  whether a node without a file in the folder *facts* gets the facts of its last run; if not, it fails
-    new:         whether a node may be new; if not, a name that is in neither nodes/, store nor facts fails
+    last_facts:  True: a node without a file in the folder *facts* gets the facts of its last run; False: the node fails
+    new:         True: a node may be new; False: a name fails that neither nodes/ nor the store nor the facts have
     override_run_list: the run-list of this run alone, which is not saved; None: the usual run-list
     options:     options of the command line that concern the repository
     content:     set by `compared`: a digest of the repository; a worker whose repository differs refuses to run

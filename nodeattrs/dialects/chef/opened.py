@@ -136,7 +136,7 @@ class Nodes(WithFacts):
 
         Sets `self.unread` to the layers of the node that could not be read; [] if all were read. Traces, causes and
         lines are computed when the caller calls a function of the Part.
-        raises: as `run`
+        raises: the errors of `run_node`, such as RecipeFailed, NotFound, DocumentError
         """
         looks, run = self.looks, self.run(name)
         unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
@@ -228,7 +228,7 @@ class Nodes(WithFacts):
 
     @property
     def notes_looks(self) -> bool:
-        """Whether looks are collected: not with a store, not for a file of facts of all nodes, not where Ruby runs."""
+        """Whether looks are collected. False with a store, with one file for the facts of all nodes, and with Ruby."""
         request = self.request
         return not (request.store or request.ruby or self._fleet)
 
@@ -240,8 +240,8 @@ class Nodes(WithFacts):
     def values_of(self, name: str) -> Callable[[Look], Any]:
         """A function that returns the value of a node for a look. Nodes with equal values have equal answers.
 
-        The value is the node's name, a fact, or a value of Hiera. For FILE it is all that describes only this node: its
-        file without the name, its classifier entry, and its environment.
+        The value is the node's name, a fact, or a value of Hiera. For the look FILE it is what describes this node
+        and no other: the node's file without the name, its classifier entry, and its environment.
         raises: NotFound, for a role or a suite, which has no file of its own; DocumentError
         """
         if name.startswith("role[") or name in self.repository.suites():

@@ -48,8 +48,8 @@ class _File(NamedTuple):
 class UnreadInputs:
     """Finds the unread sources that may change an attribute of one run indirectly. Call `of` with the attribute's path.
 
-    A line that sets the attribute, or might set it, may read another attribute. An unread source may set that one.
-    `of` follows what such lines read, and what the conditions and loops around them read.
+    A line that sets the attribute, or might set it, may read another attribute, which an unread source may set.
+    `of` follows what these lines read, and what the conditions and loops around them read.
     The constructor reads nothing. `of` reads files and keeps what it found for the next call. It returns [] if every
     source of the run was read.
 
@@ -64,9 +64,9 @@ class UnreadInputs:
     def of(self, path: Path) -> list[Unread]:
         """The unread sources that may change what the lines for *path* read. [] if every source was read.
 
-        The lines for *path* set it, or might. If they read another attribute, the lines for that one count too, and so
-        on. A source that may only set *path* itself is not included.
-        cost: a trace for each attribute that such a line reads
+        The lines for *path* set it, or might. If they read another attribute, the lines for that attribute count too,
+        and so on. A source that may only set *path* itself is not included.
+        cost: a trace for each attribute that these lines read
         """
         node, root = self._run.node, self._repository.root
         found: dict[Unread, None] = {}

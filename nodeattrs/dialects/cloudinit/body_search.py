@@ -80,7 +80,7 @@ class BodySearch:
             yield known[rarest][place] - rarest
 
     def find(self, body: str) -> int | None:
-        """The line of the file on which a body begins, if its lines are not indented; None if it is not found.
+        """The line of the file on which a body without indentation begins; None if the body is not found.
 
         The next search begins at the end of the body. raises: TooMuch
         """

@@ -288,13 +288,14 @@ def read_confd(
 ) -> Merged:
     """Read and merge a main configuration file and the `*.cfg` files of its folder, sorted by name.
 
-    The folder is NAME.d, unless the file names another one; if it names "", no folder is read.
+    The folder is the one that the file names, or else NAME.d. If the file names "", no folder is read.
 
     main:          a file such as cloud.cfg, or a folder alone. The file may be missing if its folder NAME.d exists
     mode:          "current" is what cloud-init does, "documented" what its older manual says
     cloud_init:    the release whose behaviour is followed
     instance_data: variables for templates; None: a template is an unknown layer
-    raises:        CloudConfigError, for a file that cannot be read or is no UTF-8, and as `merge_confd` does
+    raises:        CloudConfigError, for a file that cannot be read or is not UTF-8, for a malformed definition, and for
+                   a broken template that stops cloud-init
     """
     fold = _Fold(mode, cloud_init, instance_data)
     folder = Path(f"{main}.d")
@@ -351,9 +352,9 @@ def merge_layers(
     extra:          further files, the first one strongest; their switches do nothing
     env:            the file that the environment names
     user, vendor2, vendor: merged user-data and vendor-data, or the text of the merged file
-    datasource:     the config of the data source; skipped unless it is a map
+    datasource:     the config of the data source; any value but a map is skipped
     cmdline:        the config of the kernel command line
-    config_url:     the address of a file that cloud-init fetches; an unknown layer, unless *confd* has the file
+    config_url:     the address of a file that cloud-init fetches. If *confd* lacks the file, it is an unknown layer
     runtime, confd, builtin: the base configuration: the runtime file, conf.d and the built-in configuration
     base:           all of the base configuration, if it is merged already; the weakest layer
     include_vendor: False: *vendor* and *vendor2* are left out

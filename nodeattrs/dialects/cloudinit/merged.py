@@ -183,8 +183,8 @@ class Merged:
         """The place of a warning.
 
         A warning about a part has its own place in the text, or the place of its path. Without both, it is the place of
-        the part's definition, or of the whole part. A warning about the merged config (number 0) has the place of its
-        path, or of the nearest parent that is set, in the first part that set it; without one, it has no file.
+        the part's definition, or of the whole part. For a warning about the merged config (number 0), it is the line of
+        the first part that set the warning's path, or the nearest path above. If no part did, the place has no file.
         """
         if not warned.number:
             return self._place_at(warned.path or ())

@@ -73,7 +73,7 @@ class MergerSpec(NamedTuple):
 class Definition(NamedTuple):
     """A merge definition: mergers in their order. If several are for one type, the first one is used.
 
-    mergers: the mergers; (): the definition is false and keeps every old value
+    mergers: the mergers; (): every old value is kept, and `bool(definition)` is False
 
     `parse_definition` reads a definition. `policy_of` makes a policy of it, and raises CloudConfigError for an unknown
     merger. `str` writes the definition as text, and `to_list` as data for JSON. `names` are the names of the mergers,

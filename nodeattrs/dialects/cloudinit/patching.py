@@ -140,8 +140,8 @@ class PatchLocator:
     """Finds the line of a JSON patch that sets a value. A patch is a part of user-data with a list of operations.
 
     text:    the text of the part, which may begin with the word `#cloud-config-jsonp`
-    locator: called once with the text, in which blanks replace that word, so that positions stay the same. It returns a
-             Locator of the JSON
+    locator: called once with the text, and returns a Locator of the JSON. Blanks replace the word at the beginning, so
+             that positions do not change
 
     `at(path)` gives the place; for an empty path it is the place of the part. The first step of the path is the index
     of an operation; the rest is the path in its value.

@@ -65,9 +65,9 @@ class PartReport(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The name of the part for people: its own name.
+        """The name of the part in reports: its own name.
 
-        A part with a name by position, such as part-002, has the name of its file: "FILE" if it begins at line 1, else
+        For a name by position, such as part-002, it is "FILE" if the part begins at line 1 of FILE, else
         "FILE part-002". "?" without name and file.
         """
         file = self.part.file
@@ -122,7 +122,7 @@ class MergedPart(NamedTuple):
     part:     the part itself
     filename: the name of the part or layer
     policy:   the policy that it was merged by; None for a JSON patch
-    laid:     its config without the definition; None for a JSON patch, and for an unknown part
+    laid:     the config of the part without the definition; None for a JSON patch, and for an unknown part
     folded:   True: the folding merges conf.d files or layers, the strongest first
     steps:    how many steps of the folding it took: one for each operation of a JSON patch, and one for any other part
     """

@@ -35,7 +35,7 @@ _VERSION = re.compile(r"v\d+")
 def template_in(text: str, is_rendered: bool = True) -> str | None:
     """The text below a first line `## template: jinja`. None without that line, and for `## template: basic`.
 
-    is_rendered: what happens with another kind of template. True: it is an error; False: None is returned
+    is_rendered: True: another kind of template is an error; False: None is returned for it
     raises:      CloudConfigError of kind "template", for a kind of template that cloud-init does not have
 
     >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
@@ -59,8 +59,8 @@ class InstanceData:
 
     tree:   the map, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
     ways:   how many ways the template with the most ways has, of all that were rendered so far; 1 for a known machine
-    unseen: how many sides of conditions no way takes, in the template with the most such sides. 0 for a known machine,
-            and unless there are too many ways
+    unseen: how many branches of a template were left out because they need too many ways; of several templates the
+            largest number. 0 for a known machine
 
     The constructor takes a map and reads nothing. `read` reads a file, `of_meta_data` takes meta-data of NoCloud, and
     `missing` is for an unknown machine; then `is_missing` is true. `render` gives the text of a template. It raises

@@ -117,7 +117,10 @@ class ChartSummary(NamedTuple):
 
 
 def chart_summary(folder: pathlib.Path, name: str) -> ChartSummary:
-    """A `ChartSummary` of the chart in a folder. Nothing is rendered; its Chart.yaml and its subcharts' are read.
+    """Four facts about the chart in a folder. Nothing is rendered; its Chart.yaml and its subcharts' are read.
+
+    Has it a values.yaml? Is it a library? Is there a subchart whose templates cannot be read? Which values does Helm
+    itself read?
 
     name:   the name of the folder, for messages
     raises: DocumentError, for a file that cannot be read or parsed

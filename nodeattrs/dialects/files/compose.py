@@ -74,7 +74,7 @@ def layers_of_project(
     Files that cannot be read, and variables that no file sets, become unknown layers. The last layers remove services
     whose profiles are not active.
 
-    layers: of the Compose files, as they are written. The folder of the first one has the `.env` file
+    layers: the layers of the Compose files, as they are written. The folder of the first file has the `.env` file
     reader: reads further files
     folder: the folder to which the names of files are relative
     shown:  a function from a path to its name in messages

@@ -294,12 +294,12 @@ def _home_of_ruff(path: Path) -> TreePath:
 
 
 def named_file(folder: Path, word: Any, verb: str = "extended") -> tuple[str, Path]:
-    """(Why a file that another one names is not read, its path). The reason is "" for a file that can be read.
+    """Returns (reason, path) for a file that another file names. The reason says why it is not read; "" if it can be.
 
-    Not read is a path that begins with `~`, has a `$` or is an address; a file outside of the border; and what is no
-    regular file.
-    folder: the folder to which the path is relative. It is the result's path if *word* is no path, has `~` or `$`, or
-            is an address
+    These are not read: a path that begins with `~`, has a `$` or is an address; a file outside of the border; and
+    anything but a regular file.
+    folder: the folder to which the path is relative. It is returned as the path for `~`, `$` and addresses, and if
+            *word* is not a path
     word:   the path as it is written, of any type
     verb:   a participle for the reason: "extended", "included"
     """

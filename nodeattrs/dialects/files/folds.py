@@ -82,8 +82,8 @@ def layers_of(
     first layer is taken.
 
     A file that names other files may give unknown layers for them.
-    words:  as a fold names files; `FILE#2` is the second document of FILE, and "-" standard input for a reader of
-            pipes. No words: no layers
+    words:  names of files and folders, and patterns. `FILE#2` is the second document of FILE, and "-" is standard input
+            for a reader of pipes. No words: no layers
     reader: reads the files
     folder: the folder to which words are relative
     shown:  called with a path, it returns the name of the file in places and messages

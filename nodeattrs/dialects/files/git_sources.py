@@ -72,9 +72,9 @@ class GitSources:
             return []
 
     def reason(self, name: str, namespace: Any) -> str:
-        """Why the files of a GitRepository are not the files in this folder, as the end of a sentence; "" if they are.
+        """Why a GitRepository does not mean the files in this folder, as the end of a sentence; "" if it means them.
 
-        They are if its URL names this repository, and its `ref` names neither a version nor a commit. If several
+        It means them if its URL names this repository, and its `ref` names neither a version nor a commit. If several
         manifests have the name, this must be true for each. A manifest that is not found counts as another repository.
 
         name:      the name of the GitRepository

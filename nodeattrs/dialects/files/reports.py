@@ -96,7 +96,7 @@ class _TraceReport:
 
 
 def trace_report(folded: Folded, paths: Iterable[Path]) -> Report:
-    """The report with a trace for each path. A path that one layer sets and another removes has a trace, too.
+    """The report with a trace for each path, also for a path that one layer sets and another layer removes.
 
     raises: NoSuchAttribute, for the first path that no layer sets
     """

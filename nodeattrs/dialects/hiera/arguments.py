@@ -122,7 +122,11 @@ Arguments = Mapping[str, Any]
 
 
 def check_arguments(arguments: Arguments) -> None:
-    """Check that no arguments of a command exclude each other. raises: BadUsage, for the first pair that is found"""
+    """Check that the arguments of a command fit together.
+
+    raises: BadUsage, for the first fault: --compile; two options that exclude each other; one of the two key options
+            alone; an option about --merge deep without it
+    """
     for word in ("knock_out_prefix", "sort_merged_arrays", "merge_hash_arrays"):
         if arguments.get(word) not in (None, False) and arguments.get("merge") != "deep":
             raise BadUsage(f"--{word.replace('_', '-')} is about --merge deep")
@@ -143,8 +147,8 @@ def check_arguments(arguments: Arguments) -> None:
 def tree_of(arguments: Arguments, place: str | None, decrypts: bool = True) -> Hiera:
     """The tree that the arguments and nodeattrs.toml describe; reads no hiera.yaml and no data.
 
-    place:    a hiera.yaml, or a folder with one. None: the places that other arguments name, such as --environmentpath;
-              without those the current folder
+    place:    a hiera.yaml, or a folder with one. None: the places that other arguments name, such as --environmentpath,
+              or else the current folder
     decrypts: False: no value is decrypted, and the arguments with keys are ignored
     raises:   BadArgument, if a named place does not exist
     """

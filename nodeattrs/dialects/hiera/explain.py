@@ -103,7 +103,7 @@ class Recorder(LookupCall):
     Pass it to `BaseScope.answer` in place of a LookupCall, and read its fields afterwards. `found_values` has the
     values of all sources that have the key or cannot be read, the strongest first. `readable_values` has only readable
     ones. `strategy`, `converted` and `value_in` fill the fields below. If the default hierarchy is searched as well,
-    `searched` has the places of both searches, and the other fields are about that last search.
+    `searched` has the places of both searches, and each other field is about the default hierarchy.
     scope:       the node
     key:         the root key
     override, defaults: the arguments `override` and `default_values_hash` of the lookup
@@ -579,7 +579,7 @@ def explained_options(scope: BaseScope, key: str) -> Explanation:
 def undecided_levels(scope: BaseScope, keys: Iterable[str], merge: Merge, call: LookupCall) -> tuple[UnknownLevel, ...]:
     """The levels that cannot be read, and might change the answer of a lookup of several keys; () for none.
 
-    The keys are searched in order until one has a value. The levels for all keys up to that one are returned.
+    The keys are searched in order until a key has a value. The levels of all searched keys are returned.
     merge:  the strategy that the call names; None for none
     call:   the lookup, whose overrides and defaults count
     raises: HieraError

@@ -46,7 +46,7 @@ class Resolver(Protocol):
 
     @property
     def node(self) -> object:
-        """The same object in each call of one node."""
+        """An object for the node: all calls for one node have the same object."""
 
     def variable(self, name: Any, below: Path = ()) -> Any:
         """The value of a variable; None if it is not set.

@@ -69,8 +69,9 @@ def possible_files(
 ) -> Iterator[Unread]:
     """Find the files that a path in hiera.yaml might name if an unset variable were set.
 
-    Yields an Unread for each file, with the keys that it may set. A file is left out if it cannot change any wanted
-    key, for example since stronger levels set all of its keys.
+    Yields an Unread for each file, with the keys that it may set; an Unread without keys means any key. For a path that
+    may lead out of the folder, the Unread names the path as it is written. A file is left out if it cannot change any
+    wanted key, for example since stronger levels set all of its keys.
     wanted:  the first steps of the keys that matter; None: all keys. Empty: nothing is yielded, and no file is read
     is_node: False leaves out paths with the name of a node
     merge:   the strategy that a call names; None for none

@@ -175,9 +175,9 @@ class LookupCall:
     untrusted: whether a variable put a `%` or `{` into a text; that text is then not read as an expression
 
     For each key in an expression, `lookup` makes a further instance, which shares the budget and the values found so
-    far. It returns (value or ABSENT, whether its texts may be read as expressions). `variable` gives None for one that
-    is not set. `note_unset` notes such a variable, or raises UnsetVariable under Puppet 8. `with_variable` returns a
-    copy. `value_in` gives the value that a hierarchy has for a key, and `value_at` the value at one place; ABSENT
+    far. It returns (value or ABSENT, whether its texts may be read as expressions). `variable` gives None for an unset
+    variable; `note_unset` notes its name, or raises UnsetVariable under Puppet 8. `with_variable` returns a copy.
+    `value_in` gives the value that a hierarchy has for a key, and `value_at` the value at one place; ABSENT
     without a value. `strategy` and `converted` apply the lookup_options of the key; a `Recorder` notes them.
     """
 
@@ -232,7 +232,8 @@ class LookupCall:
         """Note in `scope.missing` that a variable is not set, with the keys that need it now.
 
         Does nothing for a path of hiera.yaml.
-        raises: UnsetVariable, under Puppet 8 with known facts or in strict mode, unless the variable is set to null
+        raises: UnsetVariable, under Puppet 8 with known facts, or in strict mode; never for a variable that is set to
+                null
         """
         if self.chain[0] == _HIERARCHY:  # `unset_sentences` tells of it
             return
@@ -346,8 +347,8 @@ class BaseScope:
 
     tree:        the loaded tree
     facts:       the facts of the node; they become `variables`
-    node:        its name; "" without one
-    environment: its name
+    node:        the name of the node; "" without one
+    environment: the name of the environment
     trusted:     the trusted facts; None: they are made from the name of the node
     variables:   facts, trusted facts and other variables, by the names that expressions use
     knows_facts: whether the facts of the node are known. If they are, a variable that is not among them is not set

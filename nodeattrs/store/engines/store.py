@@ -466,7 +466,8 @@ class Store(ABC):
         """Add revisions of one node from another store, all or none; each keeps its number, time and notes.
 
         revisions: in the order of their numbers; each with its `revision`. [] adds nothing
-        raises:    StoreError, if the node has one of these numbers here, or a later one; BadValue
+        raises:    StoreError, if this store has a revision of the node with one of these numbers or a later one;
+                   BadValue
         """
         checked_name(name, "node")
         saves = []
@@ -695,9 +696,9 @@ def result_or_error(do: Callable[..., _Made], *words: Any) -> _Made | NodeattrsE
 def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
     """Yield (name, latest revision, latest revision that a run saved) for each node, sorted by name.
 
-    The two revisions are the same one, unless a command has changed the node since its last run. The first is None if
-    its notes are damaged. The second is None if no run has saved the node. It is also None if the notes of it, or of a
-    later revision, are damaged.
+    The two revisions are equal if no command has changed the node since its last run. The first is None if its notes
+    are damaged. The second is None if no run has saved the node, and if its notes or the notes of a later revision are
+    damaged.
     """
     for name, latest in store.latest():
         run = latest

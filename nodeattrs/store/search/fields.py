@@ -183,7 +183,7 @@ def _explicit(item: Any) -> str:
 def index_parts(document: JsonMap) -> Iterator[IndexPart]:
     """Yield the parts of a document, which search finds its node with; each value of the two trees is in one of them.
 
-    raises: BadValue, BadArgument, for a document that cannot be searched
+    raises: BadValue or BadArgument, for a document that cannot be searched
     """
     chef, own = indexed(document), read_tree(document)
     chef["X_CHEF_id_CHEF_X"] = document.get("name")
@@ -296,8 +296,8 @@ def names_of(steps: Steps) -> list[tuple[str, int]]:
     """(field, depth) for each field under which search finds a value at *steps*.
 
     Each key is a field; its depth is its place in the steps, counted from 1. Such a field also finds the map or list at
-    the key as a whole. Several keys joined by "_" are one more field. It finds only the value, and its depth is one
-    more.
+    the key as a whole. Several keys joined by "_" are one more field, which finds only the value. Its depth is the
+    number of steps and one more.
 
     >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]

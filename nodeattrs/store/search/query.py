@@ -36,14 +36,14 @@ _WHOLE_WORDS = re.compile(f"{_WORD_SIGN}+")
 class Pattern:
     """Words of a query with wildcards, to be found in a value (`in_text`) or to name a field (`is_name`).
 
-    `in_text` takes a casefolded text, and looks for whole words. `is_name` compares the case of letters, unless the
-    pattern has a wildcard or is a phrase.
+    `in_text` takes a casefolded text, and looks for whole words. `is_name` ignores the case of letters only for a
+    phrase and for a pattern with a wildcard.
 
     phrase:  whether the words were in quotation marks; then they are not the exact name of a field
     parts:   plain texts, `Pattern.ANY` for "*", `Pattern.ONE` for "?", `Pattern.GAP` between the words of a phrase
     plain:   the text as it is written; None for a phrase, and with wildcards
     longest: the longest casefolded text in the pattern, which an index can look for first; "" for none
-    word:    *longest*, if each text that matches has it as a whole word; "" if it may be a part of a word
+    word:    *longest*, if it is a whole word in each text that matches; "" if it may be a part of a word
     """
 
     ANY, ONE, GAP = object(), object(), object()

@@ -240,8 +240,8 @@ class ComputedProducer(ProducerWithPlaces):
 class Lookup(ProducerBase):
     """A producer of the value of another key; None if nothing is bound to that key, or if it produces nothing.
 
-    `produce` raises LookupLoop if the other key needs this one. The other key's errors stay.
-    asked: the other key
+    `produce` raises LookupLoop if *asked* needs the key of this producer. Errors of *asked* are raised as they are.
+    asked: the key whose value is produced
     """
 
     asked: Asked
@@ -258,10 +258,10 @@ class Lookup(ProducerBase):
 
 @dataclass(frozen=True)
 class HashLookup(Lookup):
-    """A producer of one entry of another key's hash; None if that key has no value, or no such entry.
+    """A producer of one entry of another key's hash; None if that key has no value, or its hash lacks the entry.
 
-    asked: the other key. For a value that is no hash, `produce` raises TypeMismatch if this key has no type; with a
-           type, the product is None
+    asked: the key that has the hash. If its value is no hash: without a type in *asked*, `produce` raises TypeMismatch;
+           with a type, the product is None
     key:   the key of the entry in the hash
     """
 
@@ -574,7 +574,7 @@ class Attribute(ProducerBase):
         return self.of.asks()
 
     def produce(self, scope: ProducerScope, given: Mapping[str, Any]) -> Any:
-        """The value of the attribute. raises: BindingError, if it or its object is missing, unless it is *optional*"""
+        """The value of the attribute. If it or its object is missing: None with *optional*, else a BindingError."""
         holder = self._holder(scope)
         if holder is None:
             if self.optional:

@@ -92,8 +92,8 @@ class Site:
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
         """Evaluate the site, and return (environments, name of the selected environment).
 
-        The environments are plain values for `environment_of`; None if there is no `site { }`. The name is None if no
-        environment is selected.
+        The environments are a map for `environment_of`; None if there is no `site { }`. It has the keys "defaults" and
+        "environments", and "dynamic" if the site has it. The name is None if no environment is selected.
         variables: facts and settings such as `confdir`. Their `environment` is the name, unless the site assigns
                    `$environment`
         raises:    BindingError, also for a variable that is not set

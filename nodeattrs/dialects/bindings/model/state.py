@@ -158,7 +158,7 @@ class State:
     def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
         """The categories of a conjunction as a mask, 0 for common alone; None where the conjunction does not hold.
 
-        conjunction: (category, value) pairs that must all hold; a category that is not listed does not hold
+        conjunction: (category, value) pairs that must all hold; a pair with an unlisted category never holds
         """
         mask = 0
         for name, value in conjunction:

@@ -45,7 +45,7 @@ class Slot:
     way:      whether it is given by position, by name, or either way
     words:    its annotation as text, for messages; "" without one
 
-    `label` names the slot in messages. `is_required` is True without a default, unless the slot may be None.
+    `label` names the slot in messages. `is_required` is True for a slot without a default that may not be None.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Slot:
 
     @property
     def is_required(self) -> bool:
-        """Whether the parameter has neither a default nor may be None."""
+        """Whether the parameter has no default, and may not be None."""
         return self.default is ABSENT and not self.optional
 
 

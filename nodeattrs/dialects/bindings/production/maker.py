@@ -80,7 +80,7 @@ class ValueMaker(Bound):
     kept:       the id of a declaration -> its product; also what `once` made
     opened:     the context managers that were entered for products
     scope_name: the name of the scope; "" for the maker of an injector
-    layers, state, register, objects: as for `Bound`
+    layers, state, register, objects: the four fields of `Bound`
     functions:  name -> a function that expressions and options may name; `inject` is added
     injector:   the value of a parameter of the type Injector
     """

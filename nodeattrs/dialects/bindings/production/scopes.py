@@ -23,8 +23,8 @@ Steps = tuple[int, ...]
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
     """Returns (callable, whether its product is a context manager to enter, whether it must be awaited); cached.
 
-    The callable is *call* itself, unless it is a generator function: then it is a function that returns a context
-    manager. A function that `contextlib.contextmanager` made is returned unchanged, and its product is entered.
+    For a generator function, the callable is a function that returns a context manager. A function that
+    `contextlib.contextmanager` made is returned unchanged, and its product is entered. Any other *call* is returned.
     """
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):

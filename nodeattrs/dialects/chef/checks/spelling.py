@@ -160,7 +160,7 @@ class CodeWords:
 def misspelt_keys(layers: Iterable[StackLayer], words: CodeWords) -> Iterator[DocumentError]:
     """Yield a warning for each key of a layer that no code names: misspelt, or unused. A place is reported once.
 
-    No warning if code names no other key of the same map, or reads the map as a whole.
+    A key is judged only if code names another key of the same map, and does not read the map as a whole.
     """
     seen: set[tuple[int, Path]] = set()
     for layer in layers:

@@ -123,9 +123,9 @@ class Stack:
 class KnownNodes:
     """The result of `known_nodes`: the nodes in nodes/ whose stack can be computed without running code.
 
-    stacks:    one for each such node
-    complete:  whether these are probably all nodes. False if a node is left out, if no node has a cookbook, or if a
-        node's name marks it as an example
+    stacks:    the stack of each of these nodes
+    complete:  whether these are probably all nodes. False if a node is left out, if no node has a cookbook, or if the
+        name of a node says that it is an example
     roles:     the names of the roles in the expanded run-lists of these nodes
     cookbooks: the names of the cookbooks in these run-lists, and of the cookbooks on which they depend
     """

@@ -63,7 +63,7 @@ def check_export(question: Question, *, saves: bool) -> None:
 def export_saved(question: Question, place: str, names: list[str]) -> None:
     """Write files of the named nodes to the folder of --export, and give `question.caller` their number.
 
-    Does nothing without --export, and without names.
+    Without --export or without names, nothing is written.
     place: the store, as for `open_store`
     """
     folder = question.arguments["export"]

@@ -116,7 +116,7 @@ class CookbookPaths:
         metadata of folders; without a lock, the folder that a Berksfile, Cheffile or Policyfile names.
         lock:        accept only a folder that fits this lock; None: any. A lock with a source and no version gives the
                      folder *source*; its name is not compared
-        constraints: take the first of these whose version meets all of them. They are ignored if no version does
+        constraints: a folder is taken only if its version meets all of them. They are ignored if no version does
         """
         if lock is not None and lock.source and not lock.version:  # a Policyfile without a lock names the folder
             return next((one.path for one in self._in_source(lock)), None)

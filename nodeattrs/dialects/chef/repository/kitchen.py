@@ -192,9 +192,9 @@ class Kitchen:
     def folders(self, name: str) -> dict[str, str]:
         """Folder ("roles", "environments", "data_bags") -> the folder that an instance uses, relative to the root.
 
-        The first of these counts: the folder in the settings (`roles_path`), the existing folder beside the tests of
-        the suite, the existing one beside all tests, the folder of the repository. A folder outside of the repository
-        is left out. {} for an unknown name.
+        The first of these counts: the folder in the settings (`roles_path`), an existing folder beside the tests of the
+        suite, an existing folder beside all tests, the folder of the repository. A folder outside of the repository is
+        left out. {} for an unknown name.
         """
         one = self.instances.get(name)
         if one is None:

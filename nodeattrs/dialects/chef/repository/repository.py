@@ -295,7 +295,8 @@ class Repository(Folder):
 
         secret: the secret itself, as text, and then the decrypted item is not kept; None: the content of the file that
                 `options` or else the settings name
-        raises: as `data_bag_item`; CannotDecrypt, also for an item of chef-vault, where the bag has an item ITEM_keys
+        raises: BadName, DataBagItemNotFound, DocumentError, MissingExtra; CannotDecrypt, also for an item of
+                chef-vault: the bag then has an item ITEM_keys
         """
         tree, locator = found = self.item_as_written(bag, item)
         if not is_encrypted(tree):

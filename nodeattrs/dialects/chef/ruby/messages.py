@@ -76,7 +76,7 @@ class RunningFile(NamedTuple):
 
 
 class NodeMessages:
-    """Carries out the messages of one Ruby process on one node: a method for each kind of message.
+    """Carries out the messages of one Ruby process on one node: a method for each kind of message, and one helper.
 
     Each method is called with the place (the line in Ruby) and the checked parts of a message. Methods in `COMMANDS`
     change the node, or give something to `services`; Ruby gets no answer. Methods in `QUESTIONS` return the answer,
@@ -126,7 +126,7 @@ class NodeMessages:
     def step(self, place: RubyPlace, level: str, path: Sequence[Any]) -> Any:
         """Returns what a level has at a path: a writer of the map or list, or a scalar. Missing maps are made.
 
-        A path that leads through a scalar ends the process.
+        No message: `update` and `change_list` call it. A path that leads through a scalar ends the process.
         """
         writer = getattr(self._node, level)
         for step in path:
@@ -239,7 +239,7 @@ class NodeMessages:
         index:     "node", or the name of a data bag of the repository
         selection: title -> path. Each result is then a map: title -> the value at the path, or null. None: whole nodes
                    or items
-        raises: NotFound, BadArgument, for another index, or a bad query
+        raises: NotFound, for another index, and for "node" without a store; BadArgument, for a bad query
         """
         found = self._services._word("search")(index, query)
         if selection is not None:

@@ -30,7 +30,7 @@ class Statement(NamedTuple):
 def statements(given: Any) -> tuple[Statement, ...]:
     """The statements of a file, from a message of the helper: (first, last, column, entries) for each.
 
-    raises: ValueError, TypeError, for another shape
+    raises: ValueError or TypeError, for a message of another shape
     """
     return tuple(
         Statement(_number(first), _number(last), _number(column), {_path(path): _place(at) for path, *at in entries})

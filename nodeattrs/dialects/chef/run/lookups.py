@@ -163,7 +163,7 @@ def _inside(root: pathlib.Path, folder: pathlib.Path, file: str) -> pathlib.Path
 
 
 def python_at(root: pathlib.Path, origin: Origin) -> str:
-    """The text of the Python file of an origin, as it ran, else as it is now; "" if the origin has no such file."""
+    """The text of the Python file of an origin, as it ran or else as it is now; "" without a Python file."""
     if origin.file is None or not origin.file.endswith(".py"):
         return ""
     return "".join(linecache.getlines(str(root / origin.file)))

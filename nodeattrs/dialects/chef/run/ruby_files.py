@@ -73,7 +73,8 @@ def note_code(node: Attributes, origin: Origin, code: UnrunCode) -> None:
 class UnrunCodeFinder:
     """Finds the Ruby code that a file may call by name: libraries, resources and definitions of cookbooks.
 
-    `reached` is for a file that is not run here. It follows calls through other code, and yields no code twice.
+    `reached` is for a file that is not run here. It yields the code of the file, then code that Chef itself may call,
+    then code that the file calls, also through other code. After the file, it leaves out what an earlier call yielded.
     The constructor reads nothing. Each file is parsed once in a process.
 
     cookbooks: the cookbooks whose libraries, resources and definitions Chef loads
@@ -84,9 +85,9 @@ class UnrunCodeFinder:
         self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """Yield (cookbook, origin, code) of a file, then of all code that it may call.
+        """Yield (cookbook, origin, code) of a file, then of code that Chef itself or the file may call.
 
-        What an earlier call yielded is left out.
+        After the file, code that an earlier call yielded is left out.
 
         origin: the origin of the file. Earlier calls with another kind of origin do not count
         raises: MissingExtra, without tree-sitter

@@ -160,7 +160,7 @@ def last_saved_node(repository: Repository, store: Store, name: str) -> SavedNod
 
 
 def require_known_node(repository: Repository, store: Store, name: str, facts: Facts) -> None:
-    """Raise NodeNotFound, with similar names, unless the repository or the facts have a node of that name.
+    """Raise NodeNotFound, with similar names, if neither the repository nor the facts have a node of that name.
 
     The facts have the name if it is the name of their machine, or of their file. Call it for a node that is not saved.
     """
