@@ -167,7 +167,7 @@ def wholes(origins: Origins, path: Path) -> Iterator[SourcePath]:
 
 
 def pieces(origins: Origins, path: Path) -> Iterator[tuple[Path, SourcePath]]:
-    """Yield (path, `SourcePath`) for each source of the value at *path*. A map or list that one source set is yielded once.
+    """Yield (path, `SourcePath`) for each source of the value at *path*. A map or list that one source set comes once.
 
     The path is *path* itself; for an entry that has another path in its source, it is the path of the entry.
     """
