@@ -105,7 +105,7 @@ def _refused(lower: Part, upper: Part) -> Part:
 
 @handler(hides=True)
 def _appended(lower: Part, upper: Part) -> Part:
-    """The elements of the first list, then those of the second one that are not there yet."""
+    """The elements of the first list, then each of the second one that is not there yet."""
     found = [*lower.elements()]
     known = {strict_key(_unwrapped(part.value)) for part in found}
     for part in upper.elements():
