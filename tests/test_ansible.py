@@ -196,6 +196,18 @@ class TestWhatCannotBeKnown:
         assert task is not None
         assert [len(task.unknown(name)) for name in ("ansible_os_family", "port")] == [1, 0]
 
+    def test_facts_that_become_no_variables_set_only_ansible_local(self, tree: Tree):
+        """As ansible-core 2.19 does, for gathered facts and for those of other modules."""
+        files = {
+            "ansible.cfg": "[defaults]\ninject_facts_as_vars = False\n",
+            "site.yml": "- hosts: all\n  tasks:\n  - service_facts:\n  - name: t\n    debug:\n",
+        }
+        task = Playbook(tree(files), "site.yml").task("t", "web1")
+
+        assert task is not None
+        names = ("ansible_os_family", "services", "ansible_local")
+        assert [len(task.unknown(name)) for name in names] == [0, 0, 2]
+
     def test_a_rescue_knows_that_something_has_failed(self, tree: Tree):
         """Not what."""
         site = (

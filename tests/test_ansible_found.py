@@ -88,3 +88,21 @@ def test_a_play_that_cannot_be_read_leaves_the_answer_open(in_folder: InFolder) 
     }
     code, _, errors = in_folder(files, "why", "port")
     assert (code, "roles/app/defaults/main.yml" in errors) == (5, True)
+
+
+@pytest.mark.parametrize("words", [("list", "subjects"), ("why", "x"), ("matrix", "x"), ("blame",)], ids=" ".join)
+def test_a_broken_inventory_is_named_where_no_host_is_known(in_folder, words: tuple[str, ...]) -> None:
+    files = {"ansible.cfg": "[defaults]\ninventory = hosts.yml\n", "hosts.yml": "all:\n  hosts: [a"}
+    code, _, errors = in_folder(files, *words)
+    assert (code, "hosts.yml:1 (inventory) is no inventory" in errors) == (5, True)
+
+
+def test_a_list_of_subjects_names_a_source_that_may_have_more(in_folder) -> None:
+    files = {
+        "ansible.cfg": "[defaults]\ninventory = inv\n",
+        "inv/a": "web1\n",
+        "inv/b.yml": "plugin: amazon.aws.aws_ec2\n",
+    }
+    code, out, errors = in_folder(files, "list", "subjects")
+    assert (code, out, "inv/b.yml" in errors) == (5, "ansible web1\n", True)
+    assert in_folder({"inv/b.yml": "all:\n  hosts: [a"}, "list", "subjects")[:2] == (0, "ansible web1\n")

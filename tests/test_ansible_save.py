@@ -83,3 +83,14 @@ def test_a_layer_that_cannot_be_read_is_named_and_with_strict_an_error(run):
     assert code == 5
     assert "group_vars/all.yml" in err
     assert run("ansible", "save", "-i", "hosts", "--strict")[0] == 1
+
+
+@pytest.mark.parametrize("words", [("-i", "broken.yml"), ("-i", "script.sh"), ("-i", "hosts", "--limit", "nosuch")])
+def test_without_a_host_nothing_is_saved_and_the_error_names_the_reason(run, tmp_path: Path, words: tuple[str, ...]):
+    """No store is made. Ansible refuses a pattern without hosts, too."""
+    (tmp_path / "broken.yml").write_text("all:\n  hosts: [a")
+    (tmp_path / "script.sh").write_text("#!/bin/sh\necho {}\n")
+    (tmp_path / "script.sh").chmod(0o755)
+    code, _, errors = run("ansible", "save", *words)
+    assert (code, "no host to save" in errors, words[-1] in errors, "-i INVENTORY" in errors) == (1, True, True, True)
+    assert not (tmp_path / "nodes.db").exists()

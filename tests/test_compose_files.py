@@ -170,6 +170,30 @@ class TestKeysAlone:
         assert '["FOO=bar"]' in in_folder(files, "why", "services.list.environment")[1]
         assert in_folder({}, "why", "services.map.environment.FOO")[0] == 5
 
+    @pytest.mark.parametrize(
+        ("path", "more"),
+        [
+            ("[inc/part.yaml, inc/more.yaml]", "services: {map: {environment: {B: 1}}}\n"),
+            ("[inc/part.yaml, inc/more.yaml]", "services: {map: {environment: }}\n"),
+            ("[inc/more.yaml]", "services: {map: {extends: {file: part.yaml, service: map}, environment: [B=1]}}\n"),
+            ("[inc/more.yaml]", "include: [part.yaml]\nservices: {map: {environment: {}}}\n"),
+        ],
+        ids=["a map of another file", "null", "a service that extends it", "a file that includes it"],
+    )
+    def test_and_for_a_map_that_meets_another_one_in_the_included_files(
+        self, in_folder: InFolder, path: str, more: str
+    ) -> None:
+        """As Docker Compose 5.6.1 does; the line of the file of variables is named."""
+        files = {
+            "compose.yaml": f"include: [{{path: {path}}}]\n",
+            "inc/part.yaml": "services: {map: {image: i, environment: {FOO: }}}\n",
+            "inc/more.yaml": more,
+            "inc/.env": "FOO=bar\n",
+        }
+        code, out, _ = in_folder(files, "why", "services.map.environment.FOO", "--on", "compose.yaml")
+        assert (code, 'FOO = "bar"' in out) == (0, True)
+        assert "services.map.environment.FOO" in in_folder({}, "where", "inc/.env:1")[1]
+
     def test_null_replaces_a_label_and_leaves_other_values(self, in_folder: InFolder) -> None:
         files = {
             "compose.yaml": "services: {a: {image: i, labels: {A: x}}}\n",

@@ -504,3 +504,84 @@ def test_the_commands_of_an_overview_name_the_folder_that_was_asked_for(in_folde
     files = {"my repo/c/Chart.yaml": "name: g\n", "my repo/c/values.yaml": "k: 1\n"}
     for one in json.loads(in_folder(files, "overview", "--repo", "my repo", "--format", "json")[1])["commands"]:
         assert in_folder({}, *shlex.split(one)[1:])[0] == 0, one
+
+
+MANIFESTS = {
+    "secret.yaml": """apiVersion: v1
+kind: Secret
+metadata:
+  name: db
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: '{"stringData":{"password":"s3cret-1"}}'
+    owner: team
+stringData:
+  password: s3cret-1
+  gone: s3cret-2
+data: {token: czNjcmV0LTM=}
+""",
+    "over.yaml": "stringData: {password: s3cret-4, gone: null, list: [s3cret-5]}\n",
+    "list.yaml": "items:\n- {kind: Secret, stringData: {a: s3cret-6}}\n- {kind: ConfigMap, data: {a: shown}}\n",
+    "nodeattrs.toml": "[fold.x]\nfiles = ['secret.yaml', 'over.yaml', 'list.yaml']\npolicy = 'json-merge-patch'\n",
+}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fold", "--name", "x"),
+        ("fold", "secret.yaml", "over.yaml", "list.yaml", "--explain", "stringData", "--explain", "items"),
+        ("fold", "--name", "x", "--diff-last"),
+        ("fold", "--name", "x", "--set", "stringData.password=s3cret-7", "--blame"),
+        ("why", "stringData.password"),
+        ("why", "data", "--format", "json"),
+        ("where", "over.yaml:1"),
+        ("matrix", "stringData.password"),
+        ("blame", "--format", "json"),
+        ("what-if", "--without", "over.yaml:1"),
+        ("what-if", "--set", "stringData.password=s3cret-7", "--format", "sarif"),
+    ],
+    ids=" ".join,
+)
+def test_the_values_of_a_secret_of_kubernetes_are_withheld(in_folder: InFolder, words: tuple[str, ...]) -> None:
+    code, out, errors = in_folder(MANIFESTS, *words)
+    assert (code, "s3cret" in out + errors, "czNjcmV0" in out + errors) == (0, False, False)
+    assert any(mark in out for mark in ("withheld", "a secret", "$sensitive"))
+
+
+def test_a_secret_of_kubernetes_shows_its_keys_and_all_that_is_no_value_of_it(in_folder: InFolder) -> None:
+    _, out, _ = in_folder(MANIFESTS, "fold", "--name", "x", "--format", "json")
+    tree = json.loads(out)
+    assert [*tree["stringData"]] == ["password", "list"]  # null removed the other one, though it is a secret
+    assert tree["metadata"]["annotations"]["owner"] == "team"
+    assert tree["items"][1]["data"] == {"a": "shown"}
+
+
+@pytest.mark.parametrize("policy", ["helm", "json-merge-patch"])
+def test_a_null_removes_a_sensitive_value(in_folder: InFolder, policy: str) -> None:
+    files = {
+        "a.yaml": "db: {password: s3cret, port: 1}\n",
+        "b.yaml": "db: {password: null}\n",
+        "nodeattrs.toml": "sensitive = ['db.password']\n",
+    }
+    _, out, _ = in_folder(files, "fold", "a.yaml", "b.yaml", "--policy", policy, "--format", "json")
+    assert json.loads(out) == {"db": {"port": 1}}
+
+
+def test_a_sensitive_value_of_a_subchart_is_withheld(in_folder: InFolder) -> None:
+    files = {**CHART, "nodeattrs.toml": "sensitive = ['redis.size']\n"}
+    _, out, _ = in_folder(files, "why", "redis.size", "--on", "charts/shop", "--format", "json")
+    assert json.loads(out)["answers"][0]["value"] == {"$sensitive": "withheld"}
+
+
+def test_a_value_of_what_if_over_a_secret_is_withheld(in_folder: InFolder) -> None:
+    keys = ("db::password", "db::all.password", "db.password")
+    files = {
+        "hiera.yaml": "version: 5\nhierarchy: [{name: c, path: c.yaml, data_hash: yaml_data, datadir: data}]\n",
+        "data/c.yaml": "db::password: s3cret-1\ndb::all: {password: s3cret-2, port: 1}\n",
+        "facts/web1.json": "{}",
+        "a.yaml": "db: {password: s3cret-3}\n",
+        "nodeattrs.toml": f"sensitive = {json.dumps(keys)}\n[fold.x]\nfiles = ['a.yaml']\n",
+    }
+    words = [word for key in keys for word in ("--set", f"{key}=s3cret-4")]
+    code, out, errors = in_folder(files, "what-if", *words)
+    assert (code, "s3cret" in out + errors, out.count("(a secret) -> (a secret)")) == (0, False, 3)

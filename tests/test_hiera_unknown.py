@@ -11,6 +11,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.dialects.hiera import scope as scopes
+from nodeattrs.dialects.hiera.possible_files import FileCache, possible_files
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.hiera import CannotMerge, Hiera, KeyNotFound, Scope, Unknown, merge
 from nodeattrs.hiera import undecided as undecided_keys
@@ -383,3 +384,26 @@ class TestFilesThatAFactChooses:
         files = {"hiera.yaml": hiera, "data/common.yaml": "k: common\n", f"data/{file}": "k: own\n"}
         ended, _, errors = in_folder(files, "hiera", "lookup", "k")
         assert (ended, f"data/{file} may count as" in errors) == (code, code == 5)
+
+    def test_all_keys_of_such_files_are_found_without_an_explanation_of_each(self, tmp_path: Path, monkeypatch):
+        """An explanation looks at each path of the hierarchy, and a fleet has many nodes and keys."""
+        hiera = (
+            "version: 5\nhierarchy:\n- {name: one, paths: ['role/%{role}.yaml', common.yaml, 'last/%{role}.yaml']}\n"
+        )
+        keys = "".join(f"k{number}: 1\n" for number in range(5))
+        files = {
+            "hiera.yaml": hiera,
+            "data/common.yaml": keys,
+            "data/role/web.yaml": keys,
+            "data/last/web.yaml": "k9: 1",
+        }
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        monkeypatch.setattr(Scope, "explain", lambda *_, **__: pytest.fail("explained"))
+        scope = Hiera(tmp_path).scope()
+        found = {one.place: sorted(path[0] for path in one.paths) for one in possible_files(scope, FileCache(str))}
+        assert {Path(place).parent.name: keys for place, keys in found.items()} == {
+            "role": [f"k{number}" for number in range(5)],
+            "last": ["k9"],
+        }

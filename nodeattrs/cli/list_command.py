@@ -49,27 +49,31 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     raises: NotFound, for a folder that does not exist, and for subjects of a folder that has none; the error of a
             dialect that cannot list its subjects
     """
-    names = _names(options)
+    names = _names(options, terminal)
     data = {"version": 1, "kind": options.kind, "names": names}
     terminal.report(PlainReport([*map(printable, names)], data))
     return 0
 
 
-def _names(options: argparse.Namespace) -> list[str]:
+def _names(options: argparse.Namespace, terminal: Terminal) -> list[str]:
     repository = settings_of(options).repository
     if options.kind == "subjects":
-        return _subjects(Path.cwd() if repository is None else repository.root)
+        return _subjects(Path.cwd() if repository is None else repository.root, terminal)
     owner = next(one for one in BUILT_IN if options.kind in one.kinds)
     given = getattr(options, "given", {})  # what `web` and `mcp` were started with
     return sorted(owner.complete(options.kind, {**vars(options), **given}))
 
 
-def _subjects(root: Path) -> list[str]:
-    """The subjects of every dialect, each behind the name of its dialect. raises: NotFound"""
+def _subjects(root: Path, terminal: Terminal) -> list[str]:
+    """The subjects of every dialect, each behind the name of its dialect. raises: NotFound
+
+    Sources that were not read are noted in *terminal*: they may have further subjects.
+    """
     from nodeattrs.verbs.asking import Subjects
 
     found = Subjects(Question(folder_side(root), Request(str(root), run_code=False), {}))
     listed = [f"{dialect} {name}".rstrip() for dialect, some in found.names.items() for name in some]
     if found.unlisted:  # without one dialect the list would look whole
         raise next(iter(found.unlisted.values()))
+    terminal.note_unread(found.unread_sources)
     return listed

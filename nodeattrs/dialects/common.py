@@ -7,7 +7,7 @@ that compares reads two sides.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,8 +19,9 @@ from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import ABSENT, checked_name, tree_with
+from nodeattrs.core.sensitive import Sensitive, withheld
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import checked_name, dig, tree_with
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.project.settings import Settings
@@ -72,8 +73,8 @@ class InRepository(Opened):
 
     side, request: one version of the files, and the question, as for `Opened`
 
-    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer. `has` says
-    whether the top of the side has one of some files or folders.
+    `repository` is read at its first use. `with_set` puts the values of `what-if --set` over an answer, and
+    `set_trees` yields them. `has` says whether the top of the side has one of some files or folders.
     """
 
     @cached_property
@@ -89,8 +90,18 @@ class InRepository(Opened):
 
     def with_set(self, answer: Answer) -> Answer:
         """The answer merged with the values of `what-if --set`, which win. Without any, the answer itself."""
-        given = [Layer(tree_with(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
+        given = [Layer(tree, Origin("what-if", "--set")) for _, tree in self.set_trees(answer.value)]
         return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
+
+    def set_trees(self, values: Any) -> Iterator[tuple[TreePath, dict[str, Any]]]:
+        """Yield (path, a map with only the value at this path) for each value of `what-if --set`.
+
+        A value for a sensitive path of the settings, or over a secret in *values*, is a secret.
+        """
+        for path, value in self.request.what_if.set:
+            is_secret = isinstance(dig(values, path), Sensitive)
+            paths = [path] if is_secret else self.repository.config.sensitive
+            yield path, withheld(tree_with(path, value), paths, hide=Sensitive)
 
 
 class WithFacts(InRepository):
@@ -235,7 +246,7 @@ class WithFacts(InRepository):
         return {name: run.number if run is not None else 0 for name, _, run in last_runs(self.store)}
 
 
-def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
+def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: InRepository) -> Part:
     """One `Part` for many keys with separate answers. The first step of a path is the key.
 
     values:  key -> its value
@@ -243,11 +254,9 @@ def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opene
     opened:  its request may have values of `what-if --set`, which are merged over *values*
     """
     changed = dict(values) if opened.request.what_if.set else {}
-    for path, value in opened.request.what_if.set:
-        kept = changed.get(path[0], ABSENT)
-        over = [tree_with(path[1:], value)] if len(path) > 1 else []
-        base = [kept] if isinstance(kept, dict) else []
-        changed[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
+    for path, tree in opened.set_trees(values):
+        kept, over = changed.get(path[0]), tree[path[0]]
+        changed[str(path[0])] = fold([kept, over], ACROSS).value if len(path) > 1 and isinstance(kept, dict) else over
 
     return Part(
         changed or values,

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.folding import meet, record_decision
-from nodeattrs.core.part import Handler, Join, Part, by_field, concat, entries, handler, listed, made
+from nodeattrs.core.part import Handler, Join, Part, by_field, entries, handler, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -103,6 +103,19 @@ def _refused(lower: Part, upper: Part) -> Part:
     raise MergeConflict("a map and a list of a Compose file have one kind in all files", hint="or write !override")
 
 
+@handler(hides=True)
+def _appended(lower: Part, upper: Part) -> Part:
+    """The elements of the first list, then each of the second one that is not there yet."""
+    found = [*lower.elements()]
+    known = {strict_key(_unwrapped(part.value)) for part in found}
+    for part in upper.elements():
+        name = strict_key(_unwrapped(part.value))
+        if name not in known:
+            known.add(name)
+            found.append(part)
+    return listed(found, lower, upper)
+
+
 _TAGS = (
     Line(ANY, _TAG, _by_tag, "!reset removes, !override replaces"),
     Line(ABSENT_KIND, (MAP, LIST), _settled, "nothing was there"),
@@ -116,7 +129,7 @@ _COMPOSE = Policy(
     "compose",
     *_TAGS,
     Line(MAP, MAP, MEET, "two maps meet key by key"),
-    Line(LIST, LIST, concat, "two lists follow each other"),
+    Line(LIST, LIST, _appended, "two lists follow each other, equal elements once"),
     *_REST,
     kinds=_KINDS,
 )
@@ -245,6 +258,15 @@ def _build(policy: Policy) -> Policy:
     return _table("build", line)(policy)
 
 
+def _gpus(policy: Policy) -> Policy:
+    """The table of `gpus`: the text "all" is a list where a list comes after it, and no list before it takes a text."""
+
+    def gpus(lower: Part, upper: Part) -> Part:
+        return _appended(listed([entries({"count": lower})]), upper)
+
+    return _table("gpus", Line(TEXT, LIST, gpus, 'the text "all" is a list, and two lists follow each other'))(policy)
+
+
 def _logging(policy: Policy) -> Policy:
     def logging(lower: Part, upper: Part) -> Part:
         drivers = [part.value["driver"] for part in (lower, upper) if "driver" in part.value]
@@ -298,7 +320,7 @@ _FIELDS: dict[Table, str] = {
     _replaced: "command entrypoint healthcheck.test ulimits.* annotations.* environment.* labels.* sysctls.* "
     "deploy.labels.* build.args.* build.labels.* build.additional_contexts.*",
     _PAIRS: "annotations environment labels sysctls storage_opt deploy.labels build.args build.labels "
-    "build.additional_contexts",
+    "build.additional_contexts build.ssh",
     _hosts: "extra_hosts build.extra_hosts",
     _maps("service", "", {"condition": "service_started"}): "depends_on",
     _maps("network", ""): "networks models",
@@ -308,6 +330,7 @@ _FIELDS: dict[Table, str] = {
     _lists("target", _mount): "volumes devices",
     _lists("name", _given): "secrets configs env_file",
     _build: "build",
+    _gpus: "gpus",
     _logging: "logging",
 }
 _PATHS: list[tuple[Path, Table]] = [

@@ -96,6 +96,7 @@ class Subjects:
     question: the question: its folder, options and dialects
     unlisted: dialect -> why its subjects cannot be listed; filled by `names`
     unread:   what was not read in dialects that have no subjects; filled by `names`
+    unread_sources: what was not read while subjects were listed, in all dialects; filled by `names`
     """
 
     def __init__(self, question: Question) -> None:
@@ -105,6 +106,7 @@ class Subjects:
         self._notes: list[str] = []
         self.unlisted: dict[str, NodeattrsError] = {}
         self.unread: list[Unread] = []
+        self.unread_sources: list[Unread] = []
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
@@ -123,6 +125,7 @@ class Subjects:
             except NodeattrsError as error:
                 self.unlisted[dialect.name] = error
         self.unread = [one for name, names in found.items() if not names for one in self._opened[name].unread]
+        self.unread_sources = [one for name in found for one in self._opened[name].unread]
         if not any(found.values()) and not self.unread:
             if self.unlisted:
                 raise next(iter(self.unlisted.values()))

@@ -110,11 +110,9 @@ def pairs(chance: random.Random) -> Any:
 
 
 def environment(chance: random.Random) -> Any:
-    """Pairs, and keys alone. In maps no file sets these: which `.env` counts depends on what an included map meets."""
-    found, names = pairs(chance), ("NONE", "A", "TAG", "PORT")
-    if isinstance(found, dict):
-        return {**found, **dict.fromkeys(chance.sample(names[:2], chance.randint(0, 2)))}
-    return found + chance.sample(names, chance.randint(0, 2))
+    """Pairs, and keys alone."""
+    found, alone = pairs(chance), chance.sample(("NONE", "A", "TAG", "PORT"), chance.randint(0, 2))
+    return {**found, **dict.fromkeys(alone)} if isinstance(found, dict) else found + alone
 
 
 def hosts(chance: random.Random) -> Any:
@@ -133,6 +131,8 @@ def service(chance: random.Random, others: Sequence[Any]) -> dict[str, Any]:
         "cap_add": lambda: chance.sample(("ALL", "SYS_TIME", "NET_ADMIN"), chance.randint(1, 2)),
         "dns": lambda: chance.sample(("1.1.1.1", "9.9.9.9", "8.8.8.8"), chance.randint(1, 2)),
         "ports": lambda: [chance.choice(("80:80", "${PORT:-81}:80", "${PORT-82}:${MORE:-90}", "83:${NONE:-91}/udp"))],
+        "security_opt": lambda: chance.sample(("a", "b", "c"), chance.randint(1, 2)),
+        "post_start": lambda: [{"command": chance.choice("ab")} for _ in range(chance.randint(1, 2))],
         "restart": lambda: chance.choice(("always", "no", "${NONE:-on-failure}")),
         "deploy": lambda: {"labels": pairs(chance), "replicas": chance.randint(1, 3)},
         "profiles": lambda: chance.sample(("p", "q", "${NONE:-r}"), chance.randint(1, 2)),

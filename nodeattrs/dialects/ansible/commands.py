@@ -41,6 +41,7 @@ from nodeattrs.dialects.ansible.reports import (
     unread,
 )
 from nodeattrs.dialects.ansible.writing import as_json_text, as_yaml_text
+from nodeattrs.errors import NotFound
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _YAML = (("--yaml", "-y"), "YAML instead of JSON", FLAG, "as Ansible prints it")
@@ -142,7 +143,11 @@ def _explain(question: Question) -> Output:
 
 def _save(question: Question) -> Output:
     inventory = inventory_of(question.arguments)
-    output = saved_nodes.save(question, inventory, inventory.matching(question.arguments["hosts"] or "all"))
+    hosts = inventory.matching(question.arguments["hosts"] or "all")
+    if not hosts:
+        why = [one.message for one in inventory.warnings]
+        raise NotFound("there is no host to save", details=why, hint="name an inventory that has hosts: -i INVENTORY")
+    output = saved_nodes.save(question, inventory, hosts)
     return output._replace(warnings=[*output.warnings, *inventory.warnings])
 
 

@@ -40,6 +40,8 @@ _NAMES = {
     "service_facts": frozenset(("services",)),
     "mount_facts": frozenset(("mount_points",)),
 }
+_LOCAL = frozenset(("ansible_local",))
+"""The facts that become variables where `inject_facts_as_vars` is off."""
 SETTING = frozenset(("set_fact", "include_vars"))
 FOLLOWED = SETTING | {"group_by"}
 """SETTING: modules whose arguments set variables. FOLLOWED: modules that are followed for each pass of a loop."""
@@ -69,6 +71,7 @@ class TaskEffects:
     possible_groups: names of the groups that hosts may have been added to. A name has `templates.GAP` for each part
                      that is not known
     fact_modules:    names of modules of the playbook and of its roles that may set facts
+    injects:         whether facts become variables, as `inject_facts_as_vars` says; else only `ansible_local` does
     """
 
     files: VariableFiles
@@ -81,6 +84,7 @@ class TaskEffects:
     joined_groups: dict[str, None] = field(default_factory=dict)
     possible_groups: set[str] = field(default_factory=set)
     fact_modules: set[str] = field(default_factory=set)
+    injects: bool = True
     _learned: set[Path] = field(default_factory=set)
     _merged: dict[Any, Fold] = field(default_factory=dict)
 
@@ -100,10 +104,14 @@ class TaskEffects:
         )
 
     def note_gathered_facts(self, origin: Origin) -> None:
-        """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown."""
+        """Note that facts are gathered: any variable named ansible_*, facter_* or ohai_* becomes unknown.
+
+        If facts do not become variables, only `ansible_local` does.
+        """
         may_set = UnknownLayerOrigin(
             origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_")
         )
+        may_set = may_set if self.injects else UnknownLayerOrigin(origin, _LOCAL)
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
@@ -150,7 +158,8 @@ class TaskEffects:
         elif module == "add_host":
             self._regrouped(title(8), origin, module)
         elif module.endswith(("_facts", ".load_vars")) or module in self.fact_modules:
-            self.note_possible_facts(origin, "the module may set facts", _NAMES.get(module))
+            names = _NAMES.get(module) if self.injects or module.endswith(".load_vars") else _LOCAL
+            self.note_possible_facts(origin, "the module may set facts", names)
 
     def note_setting(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
@@ -20,6 +20,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.ansible.arguments import answer_of, inventory_of
+from nodeattrs.dialects.ansible.faults import UNPARSED
 from nodeattrs.dialects.ansible.in_plays import PlaySettings, places_in_plays
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC
@@ -138,15 +139,27 @@ class AnsibleHosts(InRepository):
     def subjects(self) -> Iterable[str]:
         """The hosts of all inventories; with --limit only those that its pattern selects.
 
-        Sets `unread` to unread sources.
+        Sets `unread` to unread sources. Without any host, a source that is no inventory is one of them.
         """
-        self.unread = [one for inventory in self.inventories.values() for one in unread(inventory.unread(()))]
+        inventories = self.inventories.values()
+        self.unread = [one for inventory in inventories for one in unread(inventory.unread(()))]
+        if not any(inventory.hosts for inventory in inventories):
+            self.unread += [one for inventory in inventories for one in self._broken_sources(inventory)]
         limit = None if self._command_arguments is None else self._command_arguments.get("hosts")
         return [
             f"{prefix}{host}"
             for prefix, inventory in self.inventories.items()
             for host in inventory.matching(limit or "all")
         ]
+
+    def _broken_sources(self, inventory: Inventory) -> Iterator[Unread]:
+        """Yield the sources of an inventory that exist, and that Ansible passes over with a warning."""
+        not_run = {one.file for one in self.unread}
+        for warning in inventory.warnings:
+            file = warning.file if warning.kind == UNPARSED else None
+            if file is not None and file not in not_run and (self.side.root / file).exists():
+                place = file if warning.line is None else f"{file}:{warning.line}"
+                yield Unread(place, f"is {warning.reason}", (), "inventory")
 
     @property
     def warnings(self) -> Sequence[object]:

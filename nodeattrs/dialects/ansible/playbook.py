@@ -141,6 +141,7 @@ class Playbook:
         files, policy = self.inventory.files, self.inventory.policy
         walk: TaskWalk = TaskWalk(files, policy, lambda where: self._variables_at(where, walk, host), set_by_groups)
         hosts = self.inventory.hosts
+        walk.effects.injects = self.inventory.config.inject_facts_as_vars
         walk.effects.note_fact_modules(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
             origin = self.inventory.setting_origin("setting", name)

@@ -9,6 +9,7 @@ source: Compose Specification, "Include", "Extends", "Profiles"; compose-go 2, p
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.dialects.files.compose_variables import (
     FilledLocator,
+    FilledText,
     Variables,
     filled,
     of_environment,
@@ -164,7 +166,8 @@ class _Project:
         env_files = [path for _, path in settings] if entry.get("env_file") else [home / ".env"]
         variables = self.variables(place.variables, env_files)
         files = [self._file(path, variables, at) for path in paths]
-        return [_of_sections(one) for one in self.model(files, _Place(home, variables, place.above))]
+        layers = self.model(files, _Place(home, variables, place.above))
+        return [_of_sections(one) for one in _with_keys_alone(layers, variables)]
 
     def _file(self, path: Path, variables: Variables, at: Origin) -> _File:
         key = os.path.realpath(path), variables
@@ -228,6 +231,31 @@ def _words(value: Any) -> list[Any]:
 def _services(layer: Layer) -> dict[Any, Any]:
     found = dig(layer.value, ("services",))
     return found if isinstance(found, dict) else {}
+
+
+def _with_keys_alone(layers: Sequence[Layer], variables: Variables) -> Iterator[Layer]:
+    """Yield the layers of included files, with values for keys alone in maps of `environment` that meet.
+
+    If several layers set the environment of a service, Docker Compose makes a list of it, and fills in its keys with
+    the variables of the included files. A map of one layer gets the variables of the project.
+    """
+    count = Counter(name for layer in layers for name, one in _services(layer).items() if _has_environment(one))
+    for layer in layers:
+        services, fills = dict(_services(layer)), dict[TreePath, FilledText]()
+        for name, service in services.items():
+            environment = service["environment"] if _has_environment(service) and count[name] > 1 else None
+            if isinstance(environment, dict):
+                alone = {key for key, value in environment.items() if value is None and key in variables.known}
+                fills |= {("services", name, "environment", key): variables.known[key] for key in alone}
+                known = {key: variables.known[key].text for key in alone}
+                services[name] = {**service, "environment": {**environment, **known}}
+        if fills and isinstance(layer.origin, FilledLocator):
+            layer = Layer({**layer.value, "services": services}, layer.origin.filling(fills), layer.title, layer.policy)
+        yield layer
+
+
+def _has_environment(service: Any) -> bool:
+    return isinstance(service, dict) and "environment" in service
 
 
 def _unset(layer: Layer, path: TreePath) -> Sequence[str]:

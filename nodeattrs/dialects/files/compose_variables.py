@@ -157,7 +157,7 @@ class FilledLocator(NamedTuple):
 
     `at` gives the line in the document. `causes` gives the lines of `.env` files that a value depends on. `unset` gives
     the names of its variables that no file sets. `uses` gives the texts of a tree that have variables. `moved` returns
-    the locator for a part of the tree at another path.
+    the locator for a part of the tree at another path, and `filling` one with further texts.
     """
 
     locator: Locator
@@ -179,6 +179,10 @@ class FilledLocator(NamedTuple):
     def moved(self, source: Path, target: Path) -> FilledLocator:
         """The locator for a tree that has the value of the path *source* at the path *target*."""
         return self._replace(target=target, source=self._inner(source))
+
+    def filling(self, fills: Mapping[Path, FilledText]) -> FilledLocator:
+        """The locator for the same tree with further texts filled in. fills: path in the tree -> the text there"""
+        return self._replace(fills={**self.fills, **{self._inner(path): one for path, one in fills.items()}})
 
     def uses(self, value: Any) -> Iterator[tuple[Path, FilledText]]:
         """Yield each path of a tree whose text has variables; for an element of a list, the path of the list.

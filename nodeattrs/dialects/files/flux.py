@@ -23,6 +23,7 @@ from nodeattrs.dialects.files.releases import (
     Release,
     SetValue,
     Values,
+    all_withheld,
     chart_at,
     elements,
     inline_layers,
@@ -153,7 +154,7 @@ def _meets(values: Any, steps: Path) -> bool:
 
 
 def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: Manifests) -> Iterator[Values]:
-    """The values that a ConfigMap or Secret has, if it lies beside the release."""
+    """The values that a ConfigMap or Secret has, if it lies beside the release. All values of a Secret are secrets."""
     kind, name = str(one.get("kind")), str(one.get("name"))
     key, target = str(one.get("valuesKey") or "values.yaml"), str(one.get("targetPath") or "")
     origin = origin_at(document, at, kind, name)
@@ -169,10 +170,13 @@ def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: 
         yield unread_values(origin, where, {_steps(target): origin.line or 1} if target else None)
         return
     source, text, path = found[0]
+    is_secret = kind == "Secret"
     if target:
-        yield _value_at_target(target, text, one.get("literal") is True, origin_at(source, path, kind, name))
+        origin = origin_at(source, path, kind, name)
+        yield _value_at_target(target, text, one.get("literal") is True, origin)._replace(is_secret=is_secret)
     else:
-        yield from inline_layers(source, text, path, name, _FILLED)
+        for layer in inline_layers(source, text, path, name, _FILLED):
+            yield all_withheld(layer) if is_secret else layer
 
 
 def _value_at_target(target: str, text: str, is_literal: bool, origin: Origin) -> SetValue:

@@ -25,8 +25,8 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
-from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import Path
+from nodeattrs.core.sensitive import Sensitive, withheld
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
 from nodeattrs.dialects.files.doubts import (
@@ -49,7 +49,6 @@ from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.formats import go_scalars
 from nodeattrs.formats.documents import Document, Syntax, standard_input, syntax_of
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.node.values import Secrets
 from nodeattrs.policies import COMPOSE, ESLINT, GIT, NAMES, NETPLAN, SPRING, SYSTEMD, known_policies
 from nodeattrs.policies.helm import HELM, HELM_4_1, ChartValues, HelmPolicy
 from nodeattrs.policies.named import NamedPolicy
@@ -216,26 +215,61 @@ def folded(
     """Merge layers, the weakest first, under a named policy.
 
     rules:     paths with another way to merge than the policy's
-    sensitive: paths of secrets. Their values become `Sensitive` objects; this changes the values of *layers*
+    sensitive: paths of secrets. Their values become `Sensitive` objects, and so do the values of a Secret of
+               Kubernetes; null stays null. This changes the values of *layers* and *charts*
     strict:    True: an unknown layer is an error
     charts:    the charts whose values are the first layers; policies other than Helm's ignore them
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, if there is no layer
     """
     paths = list(sensitive)
-    if paths:
-        secrets = Secrets(paths)
-        for layer in layers:
-            if isinstance(layer.value, dict):
-                secrets.wrapped((), layer.value)
     if charts and isinstance(policy, HelmPolicy):
-        plan = policy.plan_of(charts, layers[len(charts) :], rules)
+        files = layers[len(charts) :]
+        _withhold([*((one.path, one.layer) for one in charts), *(((), one) for one in files)], paths)
+        plan = policy.plan_of(charts, files, rules)
     else:
+        _withhold([((), one) for one in layers], paths)
         plan = policy.plan(layers, rules)
     if policy.uniform is not None:
         for layer in plan.layers():
             found = [one for path in paths for one in _spelled(layer.value, path, policy.uniform)]
-            Secrets(found).wrapped((), layer.value)
+            layer.value = withheld(layer.value, found, hide=Sensitive)
     return fold([plan] if layers else [], plan.policy, strict=strict)
+
+
+_IN_SECRET = (
+    ("data",),
+    ("stringData",),
+    ("metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"),
+)
+"""The values of a Secret of Kubernetes, and the annotation in which kubectl repeats them."""
+
+
+def _withhold(layers: Iterable[tuple[Path, Layer]], sensitive: Sequence[Path]) -> None:
+    """Replace the secrets in layers by `Sensitive` objects: the sensitive paths, and the values of a Secret.
+
+    A layer without a `kind` may change a Secret of another layer, so its values at that place are secrets, too.
+
+    layers: each with the path of its values in the merged tree
+    """
+    known = [(at, layer) for at, layer in layers if isinstance(layer.value, dict)]
+    secrets = {path for at, layer in known for path in _manifests(layer.value, at)}
+    for at, layer in known:
+        own = [
+            (*path, *inner)
+            for path in secrets
+            if path[: len(at)] == at and dig(layer.value, (*path[len(at) :], "kind")) in (ABSENT, "Secret")
+            for inner in _IN_SECRET
+        ]
+        layer.value = withheld(layer.value, [*sensitive, *own], at, Sensitive)
+
+
+def _manifests(value: Any, path: Path) -> Iterator[Path]:
+    """The paths of the Secrets of Kubernetes in a value, which may have manifests at any depth."""
+    if isinstance(value, dict) and value.get("kind") == "Secret":
+        yield path
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, one in inside:
+        yield from _manifests(one, (*path, step))
 
 
 def _spelled(tree: Any, path: Path, uniform: Callable[[str], str]) -> Iterator[Path]:

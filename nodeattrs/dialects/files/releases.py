@@ -20,6 +20,7 @@ from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.sensitive import Sensitive, withheld
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import leaves
 from nodeattrs.core.unknown import Unknown
@@ -68,11 +69,13 @@ class SetValue(NamedTuple):
     word:    the text after `--set`, not yet checked: a.b=1
     origin:  the line that sets the value
     is_text: whether the value stays a text, as with `--set-string`
+    is_secret: whether the value is withheld in every output
     """
 
     word: str
     origin: Origin
     is_text: bool = False
+    is_secret: bool = False
 
 
 Values = ValuesFile | SetValue | Layer
@@ -149,7 +152,15 @@ def _set(one: SetValue, before: Sequence[Layer]) -> Layer:
         (layer,) = set_layers([one.word], fold(known, ACROSS).value if known else {}, one.is_text)
     except BadArgument:
         return unread_values(one.origin, "cannot be read as a value of --set")
-    return Layer(layer.value, one.origin, policy=layer.policy)
+    found = Layer(layer.value, one.origin, policy=layer.policy)
+    return all_withheld(found) if one.is_secret else found
+
+
+def all_withheld(layer: Layer) -> Layer:
+    """A layer with a `Sensitive` in place of each text, number and boolean. An unknown layer is returned unchanged."""
+    if type(layer.value) is Unknown:
+        return layer
+    return Layer(withheld(layer.value, [()], hide=Sensitive), layer.origin, layer.title, layer.policy)
 
 
 def unread_values(origin: Origin, reason: str, lines: Mapping[TreePath, int] | None = None) -> Layer:

@@ -621,12 +621,21 @@ def _undecided_merge(scope: BaseScope, recorder: Recorder, key: str) -> Iterator
     """
     if recorder.chosen_by == "argument" or not recorder.readable_values():
         return
-    options = Recorder(scope, LOOKUP_OPTIONS)
-    with suppress(NodeattrsError):
-        options.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(scope.module_with_data(recorder.key)))
+    options = _search_for_options(scope, scope.module_with_data(recorder.key))
     if options.folding is not None:
         unknown = walk(options.folding, (recorder.key,) if recorder.option == recorder.key else ()).unknown
         yield from _undecided(options, key, unknown, is_merge=True)
+
+
+def _search_for_options(scope: BaseScope, module: str | None) -> Recorder:
+    """The recorded search for the lookup_options of a module's keys, made once. Its folding is None after an error."""
+    if module not in scope.explained_options:
+        options = Recorder(scope, LOOKUP_OPTIONS)
+        with suppress(NodeattrsError):
+            options.value_in(LOOKUP_OPTIONS, OPTIONS, scope.options_hierarchy(module))
+        scope.explained_options[module] = options
+    found: Recorder = scope.explained_options[module]
+    return found
 
 
 def _copied(value: Any) -> Any:

@@ -48,8 +48,9 @@ class DataLocation(NamedTuple):
     config:   the hiera.yaml that has the level; None for a built-in level
     line:     the line of the level; None for a built-in level
     folder:   the filled-in datadir; "" for a location without one
+    has_folder: whether the datadir exists; True without one
 
-    `has_folder` says whether the datadir exists; True without one. `origin` is the line of the level.
+    `origin` is the line of the level.
     """
 
     layer: str
@@ -60,11 +61,7 @@ class DataLocation(NamedTuple):
     config: str | None = None
     line: int | None = None
     folder: str = ""
-
-    @property
-    def has_folder(self) -> bool:
-        """Whether the datadir exists; True where the location has none."""
-        return not self.folder or os.path.isdir(self.folder)
+    has_folder: bool = True
 
     @property
     def origin(self) -> Origin:

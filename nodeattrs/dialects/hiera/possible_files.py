@@ -12,15 +12,19 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.core.looks import VARIABLE
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.expressions import variable_value
 from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
-from nodeattrs.dialects.hiera.locations import templates_of
+from nodeattrs.dialects.hiera.locations import DataLocation, templates_of
 from nodeattrs.dialects.hiera.scope import Scope
-from nodeattrs.dialects.hiera.search import IN_LEVELS, Merge
+from nodeattrs.dialects.hiera.search import IN_LEVELS, Hierarchy, LookupCall, Merge
+from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.dialects.hiera.variables import NAMES, Needed, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
@@ -193,15 +197,36 @@ def _text_of(scope: Scope, name: str) -> str:
     return "*" if value in (None, "") or isinstance(value, (dict, list)) or "/" in str(value) else str(value)
 
 
+class _FirstPlace(LookupCall):
+    """A lookup that notes its strategy, and the first place with a readable value; None without such a place."""
+
+    how: Strategy = FIRST
+    first: DataLocation | None = None
+
+    def value_in(self, root: str, how: Strategy, hierarchy: Hierarchy, is_cached: bool = False) -> Any:
+        self.how = how
+        return super().value_in(root, how, hierarchy, is_cached)
+
+    def value_at(self, place: DataLocation, root: str) -> Any:
+        value = super().value_at(place, root)
+        if self.first is None and value is not ABSENT and type(value) is not Unknown:
+            self.first = place
+        return value
+
+
 def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str]] | None:
     """The (level, template) pairs whose files can change the value of a key; None if all files can.
 
     With the strategy `first`, they are the template whose file has the value, and all templates above it. None for
     another strategy, and for a key without a value.
     """
-    found = scope.explain(as_asked(key), merge=merge)
-    winner = next((one.place for one in found.searched if one.outcome == "found"), None)
-    if found.strategy != "first" or not found.found or winner is None:
+    call = _FirstPlace(scope, None, None, (as_asked(key),))
+    try:
+        value = scope.answer(as_asked(key), merge, call)
+    except (NodeattrsError, RecursionError):
+        return None
+    winner = call.first
+    if value is ABSENT or winner is None or call.how is not FIRST:
         return None
     before: list[tuple[str, str]] = []
     for layer, _, entry in scope.entries():

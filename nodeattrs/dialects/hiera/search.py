@@ -355,6 +355,7 @@ class BaseScope:
     looks:       notes which levels and variables are read; None: nothing is noted
     has_unknown: whether a level that was searched so far could not be read
     missing:     variable that is not set -> the keys whose values name it, for all lookups so far
+    explained_options: module -> the search for the lookup_options of its keys, which `explain` has recorded
 
     The constructor reads nothing. Levels, hierarchies and lookup_options are resolved at their first use and kept.
     Values are not kept. `answer` makes a whole lookup, and `search` looks in the data alone; both return ABSENT without
@@ -386,6 +387,7 @@ class BaseScope:
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
         self.missing: dict[str, dict[str, None]] = {}
+        self.explained_options: dict[str | None, Any] = {}
         self._resolved_layers: dict[tuple[str, str | None], _SearchedLayer] = {}
         self._layer_options: dict[_SearchedLayer, tuple[Part, tuple[str, ...]]] = {}
         self._modules: dict[str, str | None] = {}
@@ -623,7 +625,8 @@ class BaseScope:
             place = DataLocation(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
             return LocatedLevel((place,), False)
         folder = locations[0].folder if locations else ""
-        if folder and not os.path.isdir(folder) and border.is_outside(folder):
+        has_folder = not folder or os.path.isdir(folder)
+        if not has_folder and border.is_outside(folder):
             source = self.tree.absent_folder(entry.name, folder)
             place = DataLocation(layer, entry.name, "", self.tree.shown(folder), source, config.file, entry.line)
             return LocatedLevel((place,), False)
@@ -637,6 +640,7 @@ class BaseScope:
                 config.file,
                 entry.line,
                 location.folder,
+                has_folder,
             )
             for location in locations
         )
