@@ -25,7 +25,6 @@ from tests.effort import EFFORT, examples
 from tests.test_lsp import EXAMPLE, fleet, leaves
 
 pytestmark = [
-    pytest.mark.xdist_group("mcp"),  # one worker, so that each server is started once
     pytest.mark.skipif(find_spec("mcp") is None, reason="there is no library mcp"),
 ]
 

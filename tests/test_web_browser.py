@@ -34,7 +34,6 @@ MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
 if MISSING and os.environ.get("NODEATTRS_BROWSER") == "required":
     raise RuntimeError(f"no {' and no '.join(MISSING)} here")
 pytestmark = [
-    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(
         bool(MISSING), reason=f"no {' and no '.join(MISSING)}: apt-get install chromium chromium-driver"
     ),
