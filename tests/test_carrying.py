@@ -20,7 +20,6 @@ from tests import postgresql_server
 from tests.store_exam import imported
 from tests.store_writers import pair
 
-
 ENGINES = ("sqlite", "postgresql")
 
 

@@ -19,7 +19,6 @@ from nodeattrs.workers.batches import open_workers
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
-
 NAMES = [f"web{number:02}" for number in range(40)]
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["name"] = node["fqdn"]\n',

@@ -23,7 +23,6 @@ from tests.hostile.runner import Case, case, examined, main, smallest
 from tests.hostile.surroundings import VARIABLE
 from tests.hostile.trees import DIALECTS, drawn, valid
 
-
 IN_NO_HELP = {"complete", "--version"}
 
 

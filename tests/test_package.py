@@ -29,7 +29,6 @@ from packaging.utils import canonicalize_name
 from tests.effort import EFFORT
 from tests.tutorials import followed
 
-
 ROOT = Path(__file__).parents[1]
 PLAIN = ["pyyaml"]
 """All that a plain install may pull."""
