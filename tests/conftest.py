@@ -79,6 +79,10 @@ def pytest_collection():
 
 
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays: no full collection looks through thousands of tests and modules."""
+    """What is there before the first test stays: no full collection looks through thousands of tests and modules.
+
+    Tests make many objects and few rings of them, so that garbage is looked for less often than Python would.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 10, 10)
