@@ -54,8 +54,9 @@ QUICK = policy tree trace tracing fold made rules unknown values writers view do
 quick: $(STAMP) ## the tests of the rules alone, in under a minute
 	@$(BIN)/python -m pytest --quiet --numprocesses logical --maxprocesses 8 $(QUICK:%=tests/test_%.py) tests/structure
 
+# A worker runs whole files, so that it makes once what the tests of a file share.
 test: $(STAMP) ## run the tests, on all processors
-	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
+	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
 # What tries random things without Hypothesis, or a part of all that there is.
 RANDOM = catalog_types causality causality_random folders hiera_secrets hostile impact lsp markers mcp package \

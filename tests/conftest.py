@@ -78,13 +78,11 @@ def pytest_collection():
         gc.enable()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those of a group, which one worker has for itself, come first: at the end all others would wait for it."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
-
-
 def pytest_collection_finish() -> None:
-    """What is there before the first test stays: no full collection looks through thousands of tests and modules."""
+    """What is there before the first test stays: no full collection looks through thousands of tests and modules.
+
+    Tests make many objects and few rings of them, so that garbage is looked for less often than Python would.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 10, 10)

@@ -719,7 +719,7 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
-    "impact": ["impact . hiera", "impact hiera . --sample 2 --forbid **"],
+    "impact": ["impact . hiera --sample 1", "impact hiera . --sample 2 --forbid **"],
     "what-if": [
         "what-if --without role[base] --set app.database.password=1 --node web1",
         "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",

@@ -20,8 +20,6 @@ from tests import postgresql_server
 from tests.store_exam import imported
 from tests.store_writers import pair
 
-pytestmark = pytest.mark.xdist_group("postgresql")
-
 ENGINES = ("sqlite", "postgresql")
 
 

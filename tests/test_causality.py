@@ -41,8 +41,6 @@ from tests.causality.editor import NotThere, changed, is_computed, other, remove
 from tests.edits import leaves
 from tests.effort import EFFORT, examples
 
-pytestmark = pytest.mark.xdist_group("causality")  # one worker, so that a run of an edit is remembered
-
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 NODES = ("web1", "web2", "db1")
 FACTS = 15

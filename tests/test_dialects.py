@@ -25,8 +25,6 @@ from tests.test_lsp import asked as edited
 from tests.test_mcp import Ask, asked
 from tests.test_web_site import client, site_of
 
-pytestmark = pytest.mark.xdist_group("salt")  # one pip is enough
-
 SALT = Path(__file__).parent / "dialects" / "salt"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -20,7 +20,6 @@ OHAI = shutil.which("ohai")
 
 pytestmark = [
     pytest.mark.skipif(OHAI is None, reason="ohai is not installed on this machine"),
-    pytest.mark.xdist_group("ohai"),  # one run of it is enough
 ]
 of_the_network = pytest.mark.skipif(
     shutil.which("ip", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin") is None,

@@ -19,8 +19,6 @@ from nodeattrs.workers.batches import open_workers
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
-pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
-
 NAMES = [f"web{number:02}" for number in range(40)]
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["name"] = node["fqdn"]\n',
@@ -67,7 +65,13 @@ def cluster():
     import dask
     from distributed import LocalCluster
 
-    given_up = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    given_up = dask.config.set(
+        {
+            "distributed.scheduler.allowed-failures": 1,
+            "distributed.worker.profile.enabled": False,
+            "distributed.admin.tick.interval": "1s",
+        }
+    )
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
     with given_up, LocalCluster(**how) as cluster:
         yield cluster.scheduler_address

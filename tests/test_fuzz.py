@@ -22,8 +22,6 @@ from tests.fuzz.shapes import ODD, as_json, grown, spoiled
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
-pytestmark = pytest.mark.xdist_group("fuzz")
-
 
 def target(read: Callable[[str], Any], use: Callable[[Any], Any] = len) -> Target:
     """One whose inputs are the digits of a number below ten."""

@@ -135,7 +135,6 @@ def test_each_command_of_a_dialect_has_an_example(words: str):
     assert COMMANDS[words].examples
 
 
-@pytest.mark.xdist_group("checkout")
 @pytest.mark.parametrize("name", [name for name, page in PAGES.items() if examples_of(page)])
 def test_the_examples_of_a_command_work(
     name: str, checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 import re
 import shutil
+import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nodeattrs.chef import Repository
+from nodeattrs.cli import main
 from nodeattrs.contract.request import Request
 from nodeattrs.core.tree import parse, spell
 from nodeattrs.dialects.chef.facts import load_facts
@@ -33,10 +37,14 @@ EXAMPLE = ROOT / "cookbooks_example"
 
 
 class Editor:
-    """A client that waits until the server has looked at everything."""
+    """A client that waits until the server has looked at everything.
 
-    def __init__(self, folder: Path, *words: str) -> None:
-        self.folder, self.words = folder, words
+    is_forked: whether the server is a copy of this process, which has its modules already
+    """
+
+    def __init__(self, folder: Path, *words: str, is_forked: bool = True) -> None:
+        self.folder, self.words, self.is_forked = folder, words, is_forked
+        self.server: Any = None
         self.found: dict[str, list[Any]] = {}
         self.client = client_module.LanguageClient("test", "1")
         self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))
@@ -51,7 +59,13 @@ class Editor:
         return (self.folder / file).as_uri()
 
     async def __aenter__(self) -> Editor:
-        await self.client.start_io(sys.executable, "-m", "nodeattrs", "lsp", *self.words, cwd=str(ROOT))
+        if self.is_forked:
+            with socket.create_server(("127.0.0.1", 0)) as listening:
+                self.server = get_context("fork").Process(target=serve, args=(listening, self.words))
+                self.server.start()
+                await self.client.start_tcp(*listening.getsockname())
+        else:
+            await self.client.start_io(sys.executable, "-m", "nodeattrs", "lsp", *self.words, cwd=str(ROOT))
         params = types.InitializeParams(types.ClientCapabilities(), root_uri=self.folder.as_uri())
         await self.client.initialize_async(params)
         self.client.initialized(types.InitializedParams())
@@ -59,11 +73,13 @@ class Editor:
 
     async def __aexit__(self, kind: object, *_: object) -> None:
         if kind is not None:
-            self.client._server.kill()
+            (self.server or self.client._server).kill()
             return
         await self.client.shutdown_async(None)
         self.client.exit(None)
         await asyncio.wait_for(self.client.stop(), 30)
+        if self.server is not None:
+            self.server.join(30)
 
     def open(self, file: str, text: str | None = None) -> None:
         text = (self.folder / file).read_text() if text is None else text
@@ -121,12 +137,23 @@ class Editor:
         return {f"{one.uri.removeprefix(top)}:{one.range.start.line + 1}" for one in found}
 
 
+def serve(listening: socket.socket, words: Sequence[str]) -> None:
+    """What `nodeattrs lsp` does, for the first who connects."""
+    with listening, listening.accept()[0] as connection:
+        for number in (0, 1):
+            os.dup2(connection.fileno(), number)
+    os.chdir(ROOT)
+    main(["lsp", *words])
+
+
 def is_error(one: Any) -> bool:
     return bool(one.severity == types.DiagnosticSeverity.Error)
 
 
-def asked(folder: Path, talk: Callable[[Editor], Awaitable[None]], *words: str) -> Editor:
-    editor = Editor(folder, *words)
+def asked(
+    folder: Path, talk: Callable[[Editor], Awaitable[None]], *words: str, is_forked: bool = sys.platform == "linux"
+) -> Editor:
+    editor = Editor(folder, *words, is_forked=is_forked)
 
     async def whole() -> None:
         async with editor:
@@ -407,7 +434,7 @@ class TestWhatRuns:
         async def talk(editor: Editor) -> None:
             await editor.until_found("r1.py", lambda found: any("was not run" in one.message for one in found))
 
-        asked(folder, talk)
+        asked(folder, talk, is_forked=False)
         assert not (tmp_path / "ran").exists()
 
     def test_output_of_repository_code_is_no_answer_of_the_language_server(self, tmp_path: Path) -> None:
@@ -419,7 +446,7 @@ class TestWhatRuns:
         async def talk(editor: Editor) -> None:
             assert "4711" in await editor.until_hover("roles/r1.py", 5, "`port`")
 
-        asked(folder, talk, "--run-code")
+        asked(folder, talk, "--run-code", is_forked=False)
 
 
 class TestTheWords:

@@ -21,7 +21,6 @@ from nodeattrs.cli import main
 from tests.effort import EFFORT
 
 pytest.importorskip("cryptography")
-pytestmark = pytest.mark.xdist_group("markers")  # one worker, so that the repository is made once
 
 KINDS = ("chef", "fold", "hiera", "converted", "eyaml", "ansible", "vault", "cloud", "marked", "lost")
 """Where a secret stands; "lost" stands at sensitive paths where something stronger overrides it."""

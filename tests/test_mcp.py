@@ -25,7 +25,6 @@ from tests.effort import EFFORT, examples
 from tests.test_lsp import EXAMPLE, fleet, leaves
 
 pytestmark = [
-    pytest.mark.xdist_group("mcp"),  # one worker, so that each server is started once
     pytest.mark.skipif(find_spec("mcp") is None, reason="there is no library mcp"),
 ]
 
@@ -164,13 +163,13 @@ class TestTheTools:
         role["override_attributes"] = {"new": 4711}
         (folder / "roles/r1.json").write_text(json.dumps(role))
 
-        async def talk(ask: Ask) -> None:
-            assert (await ask("check"))["data"] == command(folder, "check", "--repo", str(folder))
-            came = await ask("impact", range="HEAD")
-            assert "4711" in json.dumps(came["data"])
-            assert came["exit_code"] == 0
-
-        asked(folder, talk, "--repo", str(folder))
+        options = argparse.Namespace(repo=str(folder), facts=None, run_code=False, store=None)
+        named = {tool.__name__: tool for tool in tools(options)}
+        came = asyncio.run(named["check"](format="json")).structured_content
+        assert came["data"] == command(folder, "check", "--repo", str(folder))
+        came = asyncio.run(named["impact"]("HEAD", format="json")).structured_content
+        assert "4711" in json.dumps(came["data"])
+        assert came["exit_code"] == 0
 
 
 class TestAnswersAsText:

@@ -29,8 +29,6 @@ from packaging.utils import canonicalize_name
 from tests.effort import EFFORT
 from tests.tutorials import followed
 
-pytestmark = pytest.mark.xdist_group("package")  # one worker, so that it is built once
-
 ROOT = Path(__file__).parents[1]
 PLAIN = ["pyyaml"]
 """All that a plain install may pull."""
@@ -149,15 +147,6 @@ def take_plain_dependencies(programs: Path) -> None:
             if ".." not in file.parts and "__pycache__" not in file.parts:
                 (place / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file.locate(), place / file)
-
-
-def test_one_worker_has_the_group(request: pytest.FixtureRequest):
-    """
-    Where pytest and xdist do not fit each other, a group is a word, and each worker builds what one was to build.
-    """
-    is_grouped = bool(request.config.getoption("loadgroup", default=False))
-
-    assert is_grouped is request.node.nodeid.endswith("@package")
 
 
 class TestWheel:

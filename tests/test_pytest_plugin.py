@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shutil
 import subprocess
@@ -26,22 +28,35 @@ class Theirs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        shutil.copytree(ROOT / "cookbooks_example", folder, ignore=shutil.ignore_patterns("__pycache__"))
-        (folder / "tests").mkdir()
-        (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
 
     def run(self, text: str, *options: str) -> str:
-        """What pytest prints of one file of tests."""
+        """What pytest prints of one file of tests; it runs in this process."""
         (self.folder / "tests" / "test_web.py").write_text(text, encoding="utf-8")
-        words = ["-m", "pytest", "-p", "nodeattrs.pytest_plugin", "-p", "no:cacheprovider", *options]
-        alone = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        done = subprocess.run([sys.executable, *words], cwd=self.folder, capture_output=True, text=True, env=alone)
-        return done.stdout + done.stderr
+        words = ["-p", "nodeattrs.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:warnings", *options]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            pytest.main(words)
+        for name in ("test_web", "wiring"):
+            sys.modules.pop(name, None)
+        return printed.getvalue()
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Theirs:
-    return Theirs(tmp_path_factory.mktemp("theirs") / "chef")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("theirs") / "chef"
+    shutil.copytree(ROOT / "cookbooks_example", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests").mkdir()
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def theirs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Theirs:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return Theirs(folder)
 
 
 def test_the_page_prints_what_it_promises(theirs: Theirs):
@@ -139,7 +154,7 @@ def test_the_repository_is_named_in_the_settings_of_pytest_or_found_above(theirs
             cwd=rootdir,
             capture_output=True,
             text=True,
-            env={"PYTHONPATH": str(ROOT)},
+            env={"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         )
         assert "1 passed" in done.stdout, done.stdout
 

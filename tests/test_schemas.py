@@ -21,7 +21,6 @@ INVENTORY = {
     "group_vars/all.yml": "port: 8080\nurl: '{{ proto }}://{{ nosuch }}:{{ port }}'\n",
     "site.yml": "- hosts: all\n  tasks:\n  - set_fact: {port: 1}\n  - name: restart\n    debug: {msg: x}\n",
 }
-pytestmark = pytest.mark.xdist_group("schemas")  # one worker, so that the commands run once
 CATALOG = {
     "resources": [
         {"type": "File", "title": "/a", "parameters": {"content": "x"}, "metaparameters": {}},

@@ -571,7 +571,6 @@ def stores():
             store.close()
 
 
-@pytest.mark.xdist_group("postgresql")
 @settings(max_examples=examples(25, fewest=10), suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(documents, min_size=1, max_size=3), asked=st.lists(queries, min_size=1, max_size=4))
 def test_every_engine_gives_one_answer(stores, nodes, asked):
@@ -590,7 +589,6 @@ def test_every_engine_gives_one_answer(stores, nodes, asked):
         assert 1 == len(set(map(tuple, answers.values()))), (query.text, answers)
 
 
-@pytest.mark.xdist_group("postgresql")
 @pytest.mark.parametrize(
     ("query", "names"),
     [("k:a\0b", ["n"]), ('k="a\\u0000b"', ["n"]), ("k:[a\0 TO b]", ["n"]), (f"k={'9' * 400}", []), ("k<1", [])],

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return desk(tmp_path_factory.mktemp("starts") / "desk")
 
 
+@cache
 def counted(line: str, folder: Path) -> tuple[int, list[str], str]:
     """The exit code of a command, the modules that it loads, and its errors."""
     words, around = [sys.executable, "-c", _COUNTED, *line.split()], {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -12,8 +12,6 @@ from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam
 from tests.store_writers import mark_of, pair
 
-pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
-
 
 @pytest.fixture(scope="module", autouse=True)
 def server():

@@ -20,7 +20,6 @@ from tests.test_ansible_vault import INLINE, WHOLE
 from tests.test_web_site import EXAMPLE, PAGES, Client, client, commit, git, run, site_of
 
 pytest.importorskip("cryptography")
-pytestmark = pytest.mark.xdist_group("secrets")  # one worker, so that the repository is made and asked once
 
 S = "correctHorseBatteryStaple"
 CLEAR = (S, bags.PLAIN["password"], bags.SECRET, '"opens"', "opens&", INLINE.split()[-2])

@@ -36,7 +36,6 @@ from tests import schemas
 pytest.importorskip("starlette")
 pytest.importorskip("lark")
 httpx = pytest.importorskip("httpx")
-pytestmark = pytest.mark.xdist_group("explorer")  # one worker, so that the example is made once
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 CATALOG = {

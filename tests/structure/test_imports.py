@@ -238,7 +238,6 @@ ROOT = Path(__file__).parents[2] / "nodeattrs"
 HOUSE = modules_of(ROOT)
 
 
-@pytest.mark.xdist_group("house")  # one worker, so that each module is parsed once
 class TestHouse:
     def test_every_room_has_a_rank(self):
         """

@@ -14,7 +14,6 @@ import nodeattrs
 from tests.structure.statements import statements
 
 ROOT = Path(nodeattrs.__file__).parent
-pytestmark = pytest.mark.xdist_group("house")  # one worker, so that each module is parsed once
 
 ALLOWED = {
     ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",

@@ -108,10 +108,10 @@ class TaskEffects:
 
         If facts do not become variables, only `ansible_local` does.
         """
-        may_set = UnknownLayerOrigin(
-            origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_")
-        )
-        may_set = may_set if self.injects else UnknownLayerOrigin(origin, _LOCAL)
+        settings = frozenset(("gather_subset", "module_setup"))
+        may_set = UnknownLayerOrigin(origin, settings, ("ansible_", "facter_", "ohai_"))
+        if not self.injects:
+            may_set = UnknownLayerOrigin(origin, _LOCAL)
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
 
     def layer_count(self) -> int:
