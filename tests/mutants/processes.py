@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.effort import examples
+
 LIBRARIES = (
     "email.message hypothesis.strategies jinja2 jsonpatch jsonschema lark multiprocessing psycopg "
     "sqlite3 xdist yaml _pytest.assertion.rewrite"
@@ -38,6 +40,7 @@ def prepare() -> None:
             continue
     settings.register_profile(
         "mutants",
+        max_examples=examples(),
         database=None,
         deadline=None,
         derandomize=True,
