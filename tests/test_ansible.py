@@ -388,6 +388,19 @@ ODD = {
         lambda read: Playbook(read, "p.yml").tasks("web1"),
         "dependencies is a list",
     ),
+    **{
+        f"a playbook with {given}": (
+            {"p.yml": f"- hosts: all\n  roles: [r]\n  {given}\n", "roles/r/tasks/main.yml": "[]", "t.yml": "a: 1\n"},
+            lambda read: Playbook(read, "p.yml").tasks("web1"),
+            shown,
+        )
+        for given, shown in (
+            ("tasks: [text]", "p.yml:3: a task is a map"),
+            ("tasks: [{import_tasks: t.yml}]", "t.yml:1: a file of tasks is a list"),
+            ("tasks: [{import_role: {name: r}, vars: text}]", "p.yml:3: vars is a map of variables"),
+            ("tasks: []\n- text", "p.yml:4: a play is a map"),
+        )
+    },
     "a role with a name that no disk has": (
         {"p.yml": f"- hosts: all\n  roles: [{'a' * 300}]\n"},
         lambda read: Playbook(read, "p.yml").tasks("web1"),
