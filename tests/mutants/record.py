@@ -42,7 +42,7 @@ class Recording:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._coverage.stop()  # another test may have taken the tracer away
+        self._coverage.stop()  # a start looks at every line anew, also where another test has taken the tracer away
         self._coverage.start()
         self._coverage.switch_context(item.nodeid)
         began = time.monotonic()
