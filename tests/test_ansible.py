@@ -404,6 +404,19 @@ ODD = {
         lambda read: Playbook(read, "p.yml").tasks("web1"),
         "dependencies is a list",
     ),
+    **{
+        f"a playbook with {given}": (
+            {"p.yml": f"- hosts: all\n  roles: [r]\n  {given}\n", "roles/r/tasks/main.yml": "[]", "t.yml": "a: 1\n"},
+            lambda read: Playbook(read, "p.yml").tasks("web1"),
+            shown,
+        )
+        for given, shown in (
+            ("tasks: [text]", "p.yml:3: a task is a map"),
+            ("tasks: [{import_tasks: t.yml}]", "t.yml:1: a file of tasks is a list"),
+            ("tasks: [{import_role: {name: r}, vars: text}]", "p.yml:3: vars is a map of variables"),
+            ("tasks: []\n- text", "p.yml:4: a play is a map"),
+        )
+    },
     "a role with a name that no disk has": (
         {"p.yml": f"- hosts: all\n  roles: [{'a' * 300}]\n"},
         lambda read: Playbook(read, "p.yml").tasks("web1"),
@@ -421,6 +434,49 @@ def test_what_is_odd_is_an_error_that_says_so(tree: Tree, files: dict[str, str],
         answer()
 
     assert shown in str(caught.value)
+
+
+CACHE = "[defaults]\nfact_caching = jsonfile\nfact_caching_connection = cache\n"
+OLD = {"cache/web1": '{"ansible_os": "a"}'}
+NEW = {"cache/s1_web1": json.dumps({"__payload__": json.dumps({"ansible_os": "b"})})}
+
+
+class TestCachedFacts:
+    @pytest.mark.parametrize(
+        ("config", "files", "value"),
+        [
+            (CACHE, OLD, "a"),
+            (CACHE, NEW, "b"),
+            (CACHE, {**OLD, **NEW}, "b"),
+            (CACHE, {"cache/other": '{"ansible_os": "a"}'}, None),
+            (f"{CACHE}fact_caching_prefix = p_\n", {"cache/p_web1": '{"ansible_os": "a"}'}, "a"),
+            (CACHE.replace("jsonfile", "memory"), OLD, None),
+        ],
+    )
+    def test_the_newest_file_of_a_host_sets_its_variables(
+        self, tree: Tree, config: str, files: dict[str, str], value: Any
+    ):
+        assert value == tree({"ansible.cfg": config, **files}).host("web1").vars.get("ansible_os")
+
+    def test_a_folder_that_is_named_counts_and_says_the_file(self, tree: Tree):
+        found = tree({"ansible.cfg": CACHE, **OLD, "more/web1": '{"ansible_os": "m"}'}, facts="more").host("web1")
+        assert ("m", "more/web1") == (found.vars["ansible_os"], found.origins("ansible_os")[0].file)
+
+    def test_facts_that_would_change_the_connection_set_nothing_and_templates_are_texts(self, tree: Tree):
+        facts = {"ansible_host": "h", "ansible_python_interpreter": "p", "ansible_os": "{{ nope }}"}
+        found = tree({"ansible.cfg": CACHE, "cache/web1": json.dumps(facts)}).host("web1")
+        assert {"ansible_os": "{{ nope }}"} == {name: found.vars[name] for name in facts if name in found.vars}
+
+    def test_without_injection_only_local_facts_are_variables(self, tree: Tree):
+        facts = {"ansible_os": "a", "ansible_local": {"x": 1}}
+        config = f"{CACHE}inject_facts_as_vars = no\n"
+        found = tree({"ansible.cfg": config, "cache/web1": json.dumps(facts)}).host("web1").vars
+        assert (None, {"x": 1}) == (found.get("ansible_os"), found["ansible_local"])
+
+    @pytest.mark.parametrize("text", ["{", '{"__payload__": "{"}', '{"__payload__": 3}'])
+    def test_a_file_that_is_broken_is_an_error_that_names_it(self, tree: Tree, text: str):
+        with pytest.raises(AnsibleError, match=r"cache/web1.*these facts cannot be read"):
+            tree({"ansible.cfg": CACHE, "cache/web1": text}).host("web1").vars.get("ansible_os")
 
 
 def test_a_map_under_vars_prompt_is_one_prompt(tree: Tree):

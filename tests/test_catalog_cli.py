@@ -103,7 +103,8 @@ class TestCommand:
         assert main(["catalog", "why", *pair, "--from", write(NTP)]) == 0
         said = capsys.readouterr().out
         assert said.startswith("Package[ntp] comes before Service[ntpd]\n  Package[ntp] -> File[/etc/ntp.conf]\n")
-        assert "      notify of File[/etc/ntp.conf]  catalog.json:8\n" in said
+        notify = "  File[/etc/ntp.conf] ~> Service[ntpd]\n      notify of File[/etc/ntp.conf]  catalog.json:8\n"
+        assert notify in said
 
     def test_impact_and_graph(self, capsys):
         """

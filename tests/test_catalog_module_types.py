@@ -57,6 +57,7 @@ def related(tmp_path: Path, block: str, **parameters: Any) -> tuple[list[str], l
             "autorequire(:file) do\n if self[:path] && Pathname.new(self[:path]).absolute?\n self[:path]\n end\n end",
             ["File[/a/b] > me"],
         ),
+        ("autorequire(:file) do\n if self[:none] && Pathname.new(self[:none]).absolute?\n self[:none]\n end\n end", []),
         ("autorequire(:user) { [self[:name].split('@')[1]] }", ["User[v] > me"]),
         ("autorequire(:user) { name.split('@')[7] }", []),
         ('autobefore(:file) { "/#{self[:none]}a" }', ["me > File[/a]"]),

@@ -172,3 +172,37 @@ class TestWrongTypes:
             read(tmp_path, text)
 
         assert (caught.value.file, caught.value.line) == ("nodeattrs.toml", line)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said", "way_out"),
+    [
+        ("[[check.rules]]\nbecause = 'x'\n", 1, "a rule is about a path or a level", 'write path = "**.password"'),
+        ("[[check.rules]]\nlevel = 'automatic'\n", 2, "'automatic' is no level", "default, normal, override"),
+        ("[[check.rules]]\npath = 'a'\nonly = ['rolls']\n", 3, "'rolls' is no place", "places are roles"),
+        ("puppet_version = 6\n", 1, "6 is no version of Puppet", "write 7 or 8"),
+        ("[fold.a]\nfiles = []\nsyntax = 'xlm'\n", 3, "there is no syntax 'xlm'", "it is one of"),
+        ("[cloud-init.web]\nfiles = ['a', 3]\n", 2, "files are named by texts", 'files = ["base.yaml"]'),
+        ("[ansible.groups]\nweb = ''\n", 2, "a group needs the search", 'web = "role:web"'),
+        ("[ansible.groups]\nall = 'role:a'\n", 2, "all is a group that Ansible makes itself", "another name"),
+        ("[chef]\nmissing_cookbooks = 'no'\n", 2, "missing_cookbooks is no 'no'", '"error", "warn" or "own"'),
+        ("[chef]\nruby = 'yes'\n", 2, "ruby is true or false, and not 'yes'", ""),
+        ("[chef]\nruby_seconds = 0\n", 2, "ruby_seconds is a number up to", ""),
+        ("[chef]\nruby_seconds = 'a'\n", 2, "ruby_seconds is a number up to", ""),
+        ("[bindings]\nclasses = ['A']\n", 2, "'A' names no code", "package.module:Name"),
+        ("[bindings.providers]\nx = 'A'\n", 2, "'A' names no code", "package.module:Name"),
+    ],
+)
+def test_a_setting_with_a_wrong_value_is_an_error_that_says_what_can_be_written(tmp_path, text, line, said, way_out):
+    with pytest.raises(DocumentError) as caught:
+        read(tmp_path, text)
+
+    assert (caught.value.line, said in str(caught.value), way_out in str(caught.value)) == (line, True, True)
+
+
+def test_the_values_at_the_ends_of_their_ranges_are_taken(tmp_path):
+    _, warnings = read(
+        tmp_path, "puppet_version = 8\n[chef]\nmissing_cookbooks = 'own'\nruby = true\nruby_seconds = 60\n"
+    )
+
+    assert warnings == []

@@ -490,6 +490,18 @@ def test_an_overview_shows_a_subject_that_has_values(in_folder: InFolder) -> Non
     assert "nodeattrs why a --on good" in out
 
 
+def test_an_overview_of_two_dialects_has_one_command_about_each_and_the_place_of_the_first(in_folder: InFolder) -> None:
+    node = {
+        "nodes/web1.json": '{"name": "web1", "run_list": ["role[a]"]}',
+        "roles/a.json": '{"name": "a", "default_attributes": {"size": 1}}',
+    }
+    assert data(in_folder, {**node, **CHART}, "overview", "--platform", "debian-12")["commands"] == [
+        "nodeattrs why size --on web1",
+        "nodeattrs why port --on charts/shop",
+        "nodeattrs where roles/a.json:1",
+    ]
+
+
 def test_the_commands_of_an_overview_can_be_pasted_into_a_shell(in_folder: InFolder) -> None:
     files = {"a $(b)/Chart.yaml": "name: g\n", "a $(b)/values.yaml": "k: 1\n"}
     commands = json.loads(in_folder(files, "overview", "--format", "json")[1])["commands"]

@@ -222,6 +222,18 @@ class TestExitCodes:
         assert "wrong -> wrong" in err
         assert "data/common.yaml:4" in err
 
+    def test_values_that_cannot_be_merged_are_named_with_their_files_the_strongest_first(self, said, tmp_path: Path):
+        written(tmp_path, {"data/nodes/web1.yaml": "m: text\n", "data/common.yaml": "m: {a: 1}\n"})
+        code, _, err = said("lookup", "m", "--node", "web1", "--merge", "hash")
+
+        assert (code, [line.strip() for line in err.splitlines() if "is set by" in line]) == (
+            1,
+            [
+                '"text" is set by data/nodes/web1.yaml:1 (hiera node)',
+                '{"a": 1} is set by data/common.yaml:1 (hiera common)',
+            ],
+        )
+
     @pytest.mark.parametrize(
         "words",
         [

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants import cage, rooms, runner
+from tests.mutants import cage, runner
 from tests.mutants.changes import mutants
+from tests.mutants.record import Record
 
 CODE = """\
 def sign(number):
@@ -122,13 +123,27 @@ class TestWhoNotices:
 
         assert (0, 0, 1, []) == (*vars(figures["core"]).values(), survivors)
 
-    def test_no_more_tests_run_than_are_asked_for_and_the_quickest_run_first(self):
-        bound = runner.Bound(3, 10.0)
+    def test_the_quickest_tests_run_for_so_many_seconds_and_one_in_any_case(self):
+        assert ["quick", "slow"] == runner.affordable({"slow": 4.0, "slower": 9.0, "quick": 1.0}, 10.0)
+        assert ["long"] == runner.affordable({"long": 99.0}, 10.0)
+        assert [] == runner.affordable({}, 10.0)
 
-        assert {"quick": 1.0, "slow": 4.0} == bound.take({"slow": 4.0, "slower": 9.0, "quick": 1.0})
-        assert {"next": 2.0} == bound.take({"next": 2.0, "last": 2.0})
-        assert bound.is_used_up
-        assert {"long": 99.0} == runner.Bound(3, 10.0).take({"long": 99.0})
+    def test_the_tests_of_a_line_are_those_that_execute_it_also_where_the_line_has_moved(self, house):
+        file, copy = "nodeattrs/core/fold.py", house / "place/copy"
+        runner.run(house / "checkout", house / "place", [], {})
+        record = Record(copy)
+        record.bring_up_to_date(["tests/test_fold.py"])
+
+        def tests_of(text):
+            found = {one.before: record.tests_for(one) for one in mutants(file, text)}
+            return {line: [name.rpartition("::")[2] for name in tests] for line, tests in found.items()}
+
+        before = tests_of(CODE)
+        assert ["test_below_nothing"] == before['return "-"']
+        assert ["test_it_ends"] == before["number -= 1"]
+        assert [] == before["return 1"]
+        (copy / file).write_text(f"LIMIT = 3\n\n\n{CODE}")
+        assert before == tests_of(f"LIMIT = 3\n\n\n{CODE}")
 
     def test_a_test_file_that_cannot_be_run_is_named_and_not_used(self, house, capsys):
         (house / "checkout/tests/test_fold.py").write_text("from nodeattrs.core.fold import nobody\n")
@@ -156,52 +171,6 @@ pathlib.Path("/tmp/own").touch()
 written = [str(one) for one in (checkout, outside) if os.access(one, os.W_OK)]
 print(cage.is_closed(checkout), [name for name in os.listdir("/proc") if name.isdigit()], written)
 """
-
-
-class TestTheTestsOfAFile:
-    """By the import statements of the test files."""
-
-    @pytest.fixture
-    def tests(self, tmp_path):
-        for name, text in {
-            "nodeattrs/__init__.py": "",
-            "nodeattrs/errors.py": "",
-            "nodeattrs/cli/__init__.py": "",
-            "nodeattrs/cli/show.py": "from nodeattrs.core import tree",
-            "nodeattrs/core/__init__.py": "",
-            "nodeattrs/core/tree.py": "from ..errors import Missing",
-            "nodeattrs/core/alone.py": "",
-            "tests/__init__.py": "",
-            "tests/test_tree.py": "import nodeattrs.core.tree as tree",
-            "tests/test_show.py": "from nodeattrs.cli import main",
-            "tests/test_all.py": "def test_all():\n    from nodeattrs.cli import main",
-            "tests/deep/test_errors.py": "from nodeattrs.errors import Missing",
-            "tests/test_nothing.py": "import json",
-        }.items():
-            file = tmp_path / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        return rooms.Tests(tmp_path)
-
-    @pytest.mark.parametrize(
-        ("file", "near"),
-        [
-            ("core/tree", ["tree", "show", "all"]),
-            ("cli/show", ["show", "all", "tree"]),
-            ("core/__init__", ["tree", "show", "all"]),
-            ("core/alone", ["tree", "show", "all"]),
-        ],
-    )
-    def test_the_nearest_come_first(self, tests, file, near):
-        """
-        What imports the module, then what imports its importers, its package, or another module there.
-        """
-        found = [Path(test).stem.removeprefix("test_") for test in tests.near(f"nodeattrs/{file}.py")]
-
-        assert near == [name for name in found if name != "errors"]
-
-    def test_test_files_in_folders_are_found(self, tests):
-        assert "tests/deep/test_errors.py" == tests.near("nodeattrs/errors.py")[0]
 
 
 class TestTheCage:
@@ -247,18 +216,3 @@ class TestTheLists:
 
         assert [] == [key for key in same if key not in known]
         assert all(same.values())
-
-    def test_every_folder_has_tests(self):
-        """
-        Of the modules of each folder, some have a test file that imports them.
-        """
-        tests = rooms.Tests(runner.CHECKOUT)
-        files = rooms.files_of(runner.CHECKOUT)
-        near = {
-            room
-            for room in rooms.rooms_of(runner.CHECKOUT)
-            if any(tests.near(file) for file in rooms.in_rooms(files, [room]))
-        }
-
-        assert near == set(rooms.rooms_of(runner.CHECKOUT))
-        assert {"top", "dialects/hiera", "cli", "verbs", "dialects", "web"} <= near

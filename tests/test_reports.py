@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from typing import Any
 
@@ -207,6 +208,97 @@ class TestExplanation:
         unread = Layer.unknown("high", Origin("file", "high"), "was not read")
         trace = fold([Layer({"k": 1}, Origin("file", "low")), unread], ACROSS).trace("k")
         assert "\x1b[33munknown\x1b[0m" in "\n".join(NodeExplanation(trace).lines(Screen(80, colour=True)))
+
+
+APPLIED = {
+    "resources": [
+        {"type": "File", "title": "/new", "parameters": {"content": "first\n"}},
+        {"type": "File", "title": "/old", "parameters": {"content": "same\nnew\n"}},
+        {"type": "Execute", "title": "false", "parameters": {}, "before": ["Execute[true]"]},
+        {"type": "Execute", "title": "true", "parameters": {}},
+    ]
+}
+CATALOGS = {
+    "applied.json": json.dumps(APPLIED),
+    "before.json": json.dumps({"resources": [{"type": "File", "title": "/new", "content": "same\nfirst\n"}]}),
+    "after.json": json.dumps({"resources": [{"type": "File", "title": "/new", "content": "same\nlast\n"}]}),
+    "root/old": "same\nold\n",
+}
+USER_DATA = {"a.yaml": "#cloud-config\na: 1\n", "b.yaml": "#cloud-config\na: 2\nb: 3\n"}
+CHEF = {
+    "nodes/web1.json": '{"name": "web1", "run_list": ["role[a]"]}',
+    "roles/a.json": '{"name": "a", "default_attributes": {"port": 80}}',
+}
+RUN = ("run", "--node", "web1", "--platform", "debian-12")
+STYLES = {
+    "32": "added",
+    "33": "changed",
+    "31": "removed",
+    "1;31": "error",
+    "1;33": "warning",
+    "2": "faint",
+    "1": "bold",
+}
+
+
+class TestColours:
+    """A colour says what kind of line it is: each is shown here as <kind>text</>."""
+
+    def coloured(self, in_folder: Any, files: dict[str, str], *words: str) -> str:
+        out = in_folder(files, *words, "--color", "always")[1]
+        return re.sub("\x1b\\[(.*?)m", lambda found: f"<{STYLES.get(found[1], '/')}>", out)
+
+    @pytest.mark.parametrize(
+        ("files", "words", "shown"),
+        [
+            (
+                CATALOGS,
+                "catalog apply --root root --from applied.json",
+                [
+                    "<changed>~</> File[/new]",
+                    "<added>+first</>",
+                    "<faint> same</>",
+                    "<removed>-old</>",
+                    "<added>+new</>",
+                ],
+            ),
+            (
+                CATALOGS,
+                "catalog apply --root root --from applied.json",
+                ["<error>!</> Execute[false]", "<error>failed:</> run", "<warning>-</> Execute[true]"],
+            ),
+            (
+                CATALOGS,
+                "catalog diff before.json after.json",
+                ["<changed>~</> File[/new]", "<removed>      - first</>", "<added>      + last</>"],
+            ),
+            (
+                USER_DATA,
+                "cloud-config explain a.yaml b.yaml",
+                ["<added>+</> set       a", "<changed>~</> replaced  a", "<added>+</> set       b"],
+            ),
+        ],
+    )
+    def test_each_kind_of_line_has_one(self, in_folder: Any, files: dict[str, str], words: str, shown: list[str]):
+        out = self.coloured(in_folder, files, *words.split())
+        assert [one for one in shown if one not in out] == [], out
+
+    def test_a_failed_run_is_an_error_in_the_list_of_nodes_and_in_the_history(self, in_folder: Any):
+        in_folder(CHEF, *RUN)
+        whole = [self.coloured(in_folder, {}, "status"), self.coloured(in_folder, {}, "history", "web1")]
+        in_folder({"roles/a.json": "{"}, *RUN)
+        status = self.coloured(in_folder, {}, "status").splitlines()
+        history = self.coloured(in_folder, {}, "history", "web1").splitlines()
+
+        assert not any("<error>" in out for out in whole)
+        assert (status[0].startswith("<error>web1"), "<error>" in status[-1]) == (True, False)
+        assert ["<error>failed" in line for line in history] == [True, False]
+
+    def test_only_the_titles_of_a_search_are_bold(self, in_folder: Any):
+        in_folder(CHEF, *RUN)
+        titles, row = self.coloured(in_folder, {}, "search", "*:*", "--attribute", "port").splitlines()
+
+        assert (titles.startswith("<bold>"), "<bold>" in row) == (True, False)
 
 
 class TestWayTo:

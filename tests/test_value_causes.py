@@ -187,6 +187,7 @@ class TestLiterals:
             ("for k, v in [('x', 1),\n ('y', 2)]:\n    node.default['a'][k] = v\n", "a.y", [2]),
             ("rows = []\nfor n in (1,\n 2):\n    rows.append({'n': n})\nnode.default['a'] = rows\n", "a.1.n", [3]),
             ("def f():\n    return {'x': 1}\nnode.default['a'] = f()\n", "a.x", [2]),
+            ("def f(a, /, b, *c):\n    return c\nnode.default['a'] = f(\n 1,\n 2,\n 3)\n", "a.0", [6]),
             ("a = 1\nb = 2\nnode.default['a'] = a + b\n", "a", [1, 2]),
             ("a = 1\nif a:\n    b = 5\nelse:\n    b = 6\nnode.default['a'] = b\n", "a", [3]),
             ("class C:\n    x = 1\nnode.default['a'] = C.x\n", "a", [2]),

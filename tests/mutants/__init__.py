@@ -1,4 +1,4 @@
-"""Small changes to the code, each judged by the tests beside it: what is changed and noticed by no test is a survivor.
+"""Small changes to the code, each judged by the tests that execute it: what no test notices is a survivor.
 
-Run by hand: `python -m tests.mutants --help`. It finds the tests by what they import; it never touches the checkout.
+Run by hand: `python -m tests.mutants --help`. It never touches the checkout.
 """

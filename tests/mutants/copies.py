@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def place_of(checkout: Path) -> Path:
-    """The folder for one checkout: `copy`, `tests.json`, `survivors.json`."""
+    """The folder for one checkout: `copy`, `record`, `survivors.json`."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return cache / "nodeattrs-mutants" / hashlib.sha256(str(checkout).encode()).hexdigest()[:12]
 

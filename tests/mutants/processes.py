@@ -1,23 +1,21 @@
 """pytest in a process of its own, forked from one that has read the libraries and nothing of the code under test.
 
-`Watching` notes which functions each test runs; `Judging` runs chosen tests, the quickest first, each for so long only.
+`Judging` runs chosen tests, each for so long only.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import sys
-import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from types import CodeType, FrameType
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from tests.effort import examples
 
 LIBRARIES = (
     "email.message hypothesis.strategies jinja2 jsonpatch jsonschema lark multiprocessing psycopg "
@@ -42,6 +40,7 @@ def prepare() -> None:
             continue
     settings.register_profile(
         "mutants",
+        max_examples=examples(),
         database=None,
         deadline=None,
         derandomize=True,
@@ -93,66 +92,8 @@ def _become(copy: Path, compiles: bool) -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
-LOOK_SECONDS = 60
-"""How long the tests of one file are watched. Those that come later are not used."""
-
-
-class Watching:
-    """Notes of each test that passes its seconds (of a processor), and the functions it runs; so of importing."""
-
-    def __init__(self, copy: Path, answer: Path) -> None:
-        self._package, self._answer = f"{copy}/", answer
-        self._seen: set[CodeType] = set()
-        self._tests: dict[str, tuple[float, list[str]]] = {}
-        self._failed: list[str] = []
-        self._imported: list[str] = []
-        self._end = time.monotonic() + LOOK_SECONDS
-
-    def pytest_sessionstart(self) -> None:
-        threading.settrace(self._called)
-        sys.settrace(self._called)
-
-    def _called(self, frame: FrameType, _event: str, _argument: object) -> None:
-        self._seen.add(frame.f_code)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        self._seen.clear()
-        began = time.process_time()
-        sys.settrace(self._called)
-        outcome = yield
-        self._tests[item.nodeid] = (round(time.process_time() - began, 4), self._functions())
-        if time.monotonic() > self._end:
-            item.session.shouldstop = f"watched for {LOOK_SECONDS} seconds"
-        return outcome
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if not report.passed:
-            self._failed.append(report.nodeid)
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if not report.passed:
-            self._failed.append(report.nodeid)
-
-    def pytest_collection_finish(self) -> None:
-        self._imported = self._functions()
-
-    def pytest_sessionfinish(self) -> None:
-        sys.settrace(None)
-        tests = {name: told for name, told in self._tests.items() if name not in self._failed}
-        self._answer.write_text(json.dumps({"imported": self._imported, "tests": tests, "failed": self._failed}))
-
-    def _functions(self) -> list[str]:
-        start = len(self._package)
-        return sorted(
-            f"{code.co_filename[start:]}::{code.co_qualname}"
-            for code in list(self._seen)  # which is watched itself
-            if code.co_filename.startswith(self._package) and code.co_filename.startswith("nodeattrs/", start)
-        )
-
-
 class Judging:
-    """Runs the chosen tests, the quickest first, and ends the process where one takes many times its seconds.
+    """Runs the chosen tests, and ends the process where one takes many times its seconds.
 
     chosen: name of a test -> its seconds where nothing is changed
     """
@@ -164,9 +105,7 @@ class Judging:
         _limit(10)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self._chosen), key=lambda item: self._chosen[item.nodeid]
-        )
+        items[:] = [item for item in items if item.nodeid in self._chosen]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
