@@ -111,7 +111,7 @@ class TestWhoDoesTheWork:
                 assert name == open_store(fleet.store).load("web1", outcome.revision).document["default"]["app"]["name"]
 
     def test_few_nodes_are_not_worth_processes(self, fleet, monkeypatch):
-        monkeypatch.setattr(batches, "Processes", lambda *_: pytest.fail("a process was started"))
+        monkeypatch.setattr(batches, "ProcessPoolExecutor", lambda *_: pytest.fail("a process was started"))
 
         few = 2 * batches.CHUNK - 1
         assert few == len(list(resolve(replace(fleet, save=False), ["web1"] * few)))

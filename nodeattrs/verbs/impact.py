@@ -44,7 +44,7 @@ from nodeattrs.verbs.comparing import (
     value_key,
 )
 from nodeattrs.verbs.hunks import Hunks, Line
-from nodeattrs.workers.batches import each
+from nodeattrs.workers.batches import Workers, each, open_workers
 
 NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""
@@ -313,9 +313,10 @@ def impact(before: Side, after: Side, request: Request, how: ImpactOptions) -> I
     unknown = set(request.nodes).difference(*(names for names, _, _ in listed))
     if unknown:
         raise NotFound(f"there is no subject {' or '.join(sorted(unknown))}", hint="`nodeattrs list subjects`")
-    comparer = _Comparer(how)
-    for job, subjects in zip(jobs, listed, strict=True):
-        _compare_dialect(job, subjects, comparer, found)
+    with open_workers("process", how.jobs) as workers:
+        comparer = _Comparer(how, workers)
+        for job, subjects in zip(jobs, listed, strict=True):
+            _compare_dialect(job, subjects, comparer, found)
     found.dialects = [one for one in found.dialects if one.known or one.unseen or one.left_out]
     if not found.dialects:
         raise NotFound(_NOTHING, hint=_HINT)
@@ -470,8 +471,8 @@ def _with_shared(
 class _Comparer:
     """Compares subjects in worker processes, until the user interrupts; from then on `compare` returns []."""
 
-    def __init__(self, how: ImpactOptions) -> None:
-        self.how = how
+    def __init__(self, how: ImpactOptions, workers: Workers) -> None:
+        self.how, self._workers = how, workers
         self._is_interrupted = False
 
     def compare(self, task: Task, names: Sequence[str]) -> list[SubjectComparison]:
@@ -483,7 +484,7 @@ class _Comparer:
         batches = [names[start : start + size] for start in range(0, len(names), size)]
 
         def outcomes(stopping: Callable[[], bool]) -> Iterable[SubjectComparison]:
-            found = each(partial(_compare_batch, task), batches, jobs=self.how.jobs, stopping=stopping)
+            found = each(partial(_compare_batch, task), batches, executor=self._workers, stopping=stopping)
             return chain.from_iterable(found)
 
         self._is_interrupted = self.how.through(len(names), outcomes, results.append) < len(names)

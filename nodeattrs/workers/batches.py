@@ -29,9 +29,9 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import import_module
 from itertools import chain, islice, takewhile
 from multiprocessing.connection import Connection
@@ -64,23 +64,25 @@ def without_processes() -> str:
 
 
 class Processes(Executor):
-    """An executor with worker processes of this machine, as in `concurrent.futures`. The first tasks start the
-    processes.
+    """An executor with worker processes of this machine, as in `concurrent.futures`. The first task starts all of them.
 
-    jobs: the largest number of processes
+    jobs: the number of processes
 
     Use it in a `with` block. At the end of the block, tasks that wait are dropped, and started names are finished.
     After a KeyboardInterrupt the workers end at once. `stop` asks the workers to begin no further name, and returns at
-    once; `submit` and `shutdown` work as in `Executor`.
+    once; `end` ends them at once. `submit` and `shutdown` work as in `Executor`.
     """
 
     def __init__(self, jobs: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._stop_reader, self._stop_writer = context.Pipe(duplex=False)
-        self._end_reader, self._end_writer = context.Pipe(duplex=False)
+        self._jobs = jobs
+        self._stop_reader, self._stop_writer = multiprocessing.Pipe(duplex=False)
+        self._end_reader, self._end_writer = multiprocessing.Pipe(duplex=False)
+
+    @cached_property
+    def _pool(self) -> ProcessPoolExecutor:
         start = (self._stop_reader, self._end_reader, callers_safe_path())
         with safe_path():  # the locks of the pool start a process
-            self._pool = ProcessPoolExecutor(jobs, context, _begin, start)
+            return ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _begin, start)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         with safe_path(), _interrupts_blocked():  # the pool may start a process
@@ -92,8 +94,13 @@ class Processes(Executor):
             self._stop_writer.send_bytes(b"stop")
             self._stop_writer.close()
 
+    def end(self) -> None:
+        """End the workers at once, also within a task, whose result is lost."""
+        self._end_writer.close()
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._pool.shutdown(wait, cancel_futures=cancel_futures)
+        if "_pool" in vars(self):
+            self._pool.shutdown(wait, cancel_futures=cancel_futures)
         for end in (self._stop_reader, self._stop_writer, self._end_reader, self._end_writer):
             end.close()
 
@@ -101,7 +108,7 @@ class Processes(Executor):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if isinstance(error, KeyboardInterrupt):
-            self._end_writer.close()
+            self.end()
         self.stop()
         self.shutdown(cancel_futures=True)
 
@@ -177,6 +184,7 @@ class Workers:
 
     executor:  the executor, which the caller closes; None: this process, or for many names processes of this machine
     jobs:      the number of processes if *executor* is None; None: chosen by the number of names
+    processes: these processes, if *executor* is None, for all calls; None: each call starts its own, and ends them
     share:     called with data that all chunks need, returns a handle in its place. So it is sent to each worker once
     width:     called without arguments, returns the number of chunks that can run at once; 0 while no worker is
                connected
@@ -188,6 +196,7 @@ class Workers:
 
     executor: Executor | None = None
     jobs: int | None = None
+    processes: Processes | None = None
     share: Callable[[Any], Any] = lambda thing: thing
     width: Callable[[], int] = lambda: 1
     stop: Callable[[], None] = lambda: None
@@ -200,8 +209,9 @@ class Workers:
 def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
     """A context that gives the Workers for a word: process, thread, dask:ADDRESS, or MODULE:CALLABLE.
 
-    For `process` nothing is started yet. CALLABLE is imported and called without arguments, and returns an executor. At
-    the end of the context, executors, threads and the connection to a cluster are shut down.
+    For `process`, the first call with many names starts the processes, and later calls use them again. CALLABLE is
+    imported and called without arguments, and returns an executor. At the end of the context, executors, processes,
+    threads and the connection to a cluster are shut down.
 
     jobs:   the number of processes or threads, only for the words process and thread; None: chosen by this system
     raises: BadArgument, for an unknown word, or *jobs* with another word; MissingExtra; FleetError, if a cluster does
@@ -209,7 +219,8 @@ def open_workers(word: str, jobs: int | None = None) -> Iterator[Workers]:
     """
     kind, _, rest = word.partition(":")
     if word == "process":
-        yield Workers(jobs=jobs)
+        with Processes(jobs or processors()) as processes:
+            yield Workers(jobs=jobs, processes=processes)
     elif jobs is not None and word != "thread":
         raise BadArgument(f"{word} has its own number of workers", hint="--jobs is about process and thread")
     elif kind == "dask" and rest:
@@ -338,9 +349,13 @@ def run_in_chunks(
     if jobs == 1 or without_processes():
         yield from run(_until(stopping, waiting))
         return
-    with Processes(jobs) as processes:
+    with nullcontext(workers.processes) if workers.processes else Processes(jobs) as processes:
         own = Workers(processes, stop=processes.stop)
-        yield from _handed_out(processes, own, task, waiting, in_order, stopping, pack)
+        try:
+            yield from _handed_out(processes, own, task, waiting, in_order, stopping, pack)
+        except KeyboardInterrupt:
+            processes.end()
+            raise
 
 
 def _chunks(names: Iterable[_A]) -> Iterator[list[_A]]:
