@@ -95,8 +95,10 @@ class Processes(Executor):
             self._stop_writer.close()
 
     def end(self) -> None:
-        """End the workers at once, also within a task, whose result is lost."""
+        """End the workers at once, also within a task, whose result is lost; no further task can be submitted."""
         self._end_writer.close()
+        # A pool that finds its workers dead before it is shut down prints a traceback for tasks that were cancelled.
+        self.shutdown(cancel_futures=True)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if "_pool" in vars(self):
