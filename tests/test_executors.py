@@ -1,6 +1,8 @@
 """Who does the work of a fleet is a word, and what a fleet makes of workers that go away."""
 
+import os
 import sys
+import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
@@ -16,6 +18,14 @@ from tests.on_disk import repository
 
 def doubled(number):
     return 2 * number
+
+
+def process_of(number):
+    return os.getpid()
+
+
+def first_chunk_or_sleep(number):
+    return number if number < batches.CHUNK else time.sleep(120)
 
 
 class TestWords:
@@ -49,6 +59,32 @@ class TestWords:
 
         with pytest.raises(MissingExtra, match=r"nodeattrs\[dask\]"), open_workers("dask:tcp://127.0.0.1:1"):
             pass
+
+
+@pytest.mark.skipif(bool(batches.without_processes()), reason="processes cannot share locks here")
+class TestProcessesOfSeveralCalls:
+    def test_all_calls_have_the_same_processes(self):
+        with open_workers("process", 2) as workers:
+            one, other = (set(each(process_of, range(64), executor=workers)) for _ in range(2))
+
+        assert 1 <= len(one | other) <= 2
+        assert os.getpid() not in one | other
+
+    def test_few_names_start_no_process(self):
+        with open_workers("process") as workers:
+            assert {os.getpid()} == set(each(process_of, range(3), executor=workers))
+
+    @pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+    def test_an_interrupt_ends_them_at_once(self):
+        began = time.monotonic()
+        with open_workers("process", 2) as workers:
+            results = each(first_chunk_or_sleep, range(64), executor=workers)
+            assert 0 == next(results)
+            with pytest.raises(KeyboardInterrupt):
+                results.throw(KeyboardInterrupt)
+            time.sleep(1)  # for an error in the pool's own thread
+
+        assert time.monotonic() - began < 60
 
 
 class Answering(Executor):

@@ -95,8 +95,10 @@ class Processes(Executor):
             self._stop_writer.close()
 
     def end(self) -> None:
-        """End the workers at once, also within a task, whose result is lost."""
+        """End the workers at once, also within a task, whose result is lost; no further task can be submitted."""
         self._end_writer.close()
+        # A pool that finds its workers dead before it is shut down prints a traceback for tasks that were cancelled.
+        self.shutdown(cancel_futures=True)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if "_pool" in vars(self):
@@ -149,16 +151,18 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
 def _carried_out(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
     """Carry out a task in a worker; Python collects garbage after the task and not during it.
 
-    Objects that the first task leaves are not looked through again. With Python's usual collector, a run in which
-    nothing changes takes 1.4 times as long.
+    Objects that earlier tasks have left are looked through after every tenth task only. With Python's usual collector,
+    a run in which nothing changes takes 1.4 times as long.
     """
     gc.disable()
     try:
         return function(*arguments, **named)
     finally:
-        gc.collect()
-        if not gc.get_freeze_count():
-            gc.freeze()
+        gc.collect(2 if gc.get_count()[2] >= _COLLECTIONS else 1)
+
+
+_COLLECTIONS = 10
+"""The number of collections of new objects alone, before all objects are looked through."""
 
 
 def _exit_at_end(end: Connection) -> None:
