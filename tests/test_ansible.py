@@ -356,6 +356,14 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
 
 
+def test_localhost_is_a_host_that_needs_no_inventory():
+    found = Inventory("web1,")
+
+    assert ["localhost"] == found.matching("localhost")
+    assert [] == found.matching("other")
+    assert ["no host matches 'other'"] == [one.reason for one in found.warnings]
+
+
 @pytest.mark.parametrize(("pattern", "expected"), [("~h[12]", "h1 h2"), ("~h[1]", "h1"), ("all:!~h[1]", "h2")])
 def test_brackets_of_a_regular_expression_name_no_places(pattern: str, expected: str):
     """As in a real run."""

@@ -63,22 +63,27 @@ def test_each_kind_has_its_place(tmp_path: Path, files: dict[str, str], expected
     assert found(tmp_path, **files) == expected
 
 
+USES = "- debug: {msg: '{{ other }}'}\n"
 SILENT = {
     "a default": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ other_port | default(80) }}'}\n"},
     "a condition": {"roles__web__tasks__main_yml": "- debug: {msg: x}\n  when: other_port is defined\n"},
-    "a task sets it": {"roles__web__tasks__main_yml": "- {command: x, register: other}\n- debug: {var: other}\n"},
+    "a task sets it": {"roles__web__tasks__main_yml": f"- {{command: x, register: other}}\n{USES}"},
     "Ansible sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ ansible_host }} {{ item.x }}'}\n"},
     "the template sets it": {"roles__web__templates__a_j2": "{% for other in groups.web %}{{ other }}{% endfor %}\n"},
-    "a program gives it": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "run.sh": "ansible -e other=80\n"},
-    "a page says so": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "README.md": "| `other` | why |\n"},
+    "a program gives it": {"roles__web__tasks__main_yml": USES, "run.sh": "ansible -e other=80\n"},
+    "a page says so": {"roles__web__tasks__main_yml": USES, "README.md": "| `other` | why |\n"},
     "a comment names it": {
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
         "group_vars__db_yml": "# other:\n",
     },
     "a comment says how to set it": {
-        "roles__web__tasks__main_yml": '- debug: {var: other}  # give "other: true" to see it\n',
+        "roles__web__tasks__main_yml": f'{USES[:-1]}  # give "other: true" to see it\n',
     },
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
+    "it begins like a variable of a role that is not there": {
+        "site_yml": "- {hosts: web, roles: [web, ns.c.ansible-role-own]}\n",
+        "roles__web__tasks__main_yml": "- debug: {msg: '{{ own_other }}'}\n",
+    },
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
     "a program makes its name": {"group_vars__web_yml": "other_a: 1\n", "x.py": "f'other_{role}'\n"},
     "a template makes its name": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "a: \"{{ {'other_' ~ x: 1} }}\"\n"},
@@ -88,25 +93,25 @@ SILENT = {
         "roles__web__templates__.env_j2": "{{ other }}",
     },
     "a comment names it in passing": {
-        "roles__web__tasks__main_yml": "# `other` is in the inventory\n- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": f"# `other` is in the inventory\n{USES}",
     },
     "its value is the same": {
         "hosts": "[web]\nweb1\n[web:vars]\nother=1\n",
         "group_vars__all_yml": "other: 1\n",
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
     },
     "its host is a placeholder": {
         "hosts": "[web]\nyour_host\n[web:vars]\nother=1\n",
         "group_vars__all_yml": "other: 2\n",
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
     },
     "a quote gives it": {
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
         "tox.ini": '--extra-vars "other=1"\n',
     },
     "its playbook wants more": {
         "site_yml": "- hosts: '{{ target }}'\n  roles: [web]\n",
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
     },
     "its file is no template": {"roles__web__files__a_yml": "x: '{{ other }}'\n"},
     "its file is another program's": {"k8s__a.json": '{"x": "{{ other }}"}'},
@@ -114,18 +119,18 @@ SILENT = {
     "a comment uses it": {"group_vars__web_yml": "other: 1\n", "x_yml": "a: 1\n# b: '{{ other }}'\n"},
     "a module sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ getent_other }}'}\n"},
     "a file from elsewhere gives it": {
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
         "README.md": "Run `ansible-playbook -e @secrets.yml site.yml`\n",
     },
     "its play reads another file": {
         "site_yml": "- hosts: web\n  vars_files: ['/srv/private/{{ x }}.yml']\n  roles: [web]\n",
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
     },
     "its role reads another file": {
-        "roles__web__tasks__main_yml": "- include_vars: {file: nosuch.yml}\n- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": f"- include_vars: {{file: nosuch.yml}}\n{USES}",
     },
     "git passes its file over": {
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
         ".gitignore": "group_vars/*/vault.yml\n",
     },
     "a folder of roles is not there": {
@@ -135,7 +140,7 @@ SILENT = {
     },
     "a key stands beside a merge": {"group_vars__web_yml": "a: &a {other: 1}\nb: {<<: *a, other: 2}\n"},
     "a task sets what another one names": {
-        "roles__web__tasks__main_yml": "- set_fact: {'{{ item.into }}': 1}\n- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": f"- set_fact: {{'{{{{ item.into }}}}': 1}}\n{USES}",
         "site_yml": PLAY + "- {hosts: all, vars: {x: [{into: other}]}}\n",
     },
     "its role reads a file that a variable names, and something fetches": {
@@ -147,7 +152,7 @@ SILENT = {
         "roles__web__tasks__main_yml": "- set_fact: {'{{ item }}_its_other': 1}\n- debug: {msg: '{{ a_its_other }}'}\n",
     },
     "an import gives it": {
-        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "roles__web__tasks__main_yml": USES,
         "x_yml": "- import_playbook: site.yml other=1\n",
     },
     "a file is encrypted": {"group_vars__web_yml": "other: 1\n", "group_vars__all_yml": "$ANSIBLE_VAULT;1.1;AES256\n"},

@@ -177,6 +177,27 @@ class TestPlaysThatAreNotRead:
             )
 
 
+REASONS = {
+    "an encrypted file of defaults": "roles/x/defaults/main.yml:1 (role defaults) is encrypted",
+    "a file of defaults that is not a map": "roles/x/defaults/main.yml:1 (role defaults) is broken: "
+    "a file of variables is a map, and this is a list",
+    "an encrypted file of tasks": "roles/z/tasks/main.yml is encrypted",
+    "an encrypted playbook": "more.yml (file) is encrypted",
+    "a play with an unknown word": "more.yml:2 (playbook) is broken: a play has no 'nosuch'",
+    "encrypted vars_files": "v.yml:1 (vars_files) is encrypted",
+    "a role that is not there": "role gone is not there: no folder of roles has it",
+    "a role whose name is computed": "more.yml:1 (play all) cannot be followed: "
+    "which file {{ a }}}} names is not known",
+}
+
+
+@pytest.mark.parametrize(("case", "said"), REASONS.items())
+def test_a_place_that_is_not_read_says_why(run: Callable[..., Any], case: str, said: str):
+    err = run("explain web1 new -i hosts --unread", **CLOSED[case][0])[2]
+
+    assert f"warning: {said}, and may set new [NA0204]" in err.splitlines()
+
+
 @pytest.mark.parametrize(
     ("task", "expected"),
     [

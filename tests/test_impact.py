@@ -816,7 +816,15 @@ class TestOnTheCommandLine:
 
         (result,) = json.loads(text)["runs"][0]["results"]
         assert (result["ruleId"], result["level"]) == ("NA0461", "error")
+        assert result["message"]["text"].startswith("2 nodes: port: 80 -> 8080")
         assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
+
+    def test_sarif_says_why_a_node_is_broken(self, repo, capsys):
+        edit(repo, "nodes/a.json", "role[web]", "role[wbe]")
+        _, text = ended(["impact", "HEAD", "--format", "sarif"], capsys)
+
+        (result,) = json.loads(text)["runs"][0]["results"]
+        assert result["message"]["text"].startswith("1 node: can no longer be resolved: there is no role wbe")
 
     def test_markdown_is_the_same_each_time(self, capsys):
         texts = {ended(["impact", "HEAD~1..HEAD", "--format", "markdown"], capsys)[1] for _ in range(2)}

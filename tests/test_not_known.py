@@ -480,3 +480,17 @@ def test_what_was_not_read_matters_to_lines_of_ruby_that_read_it(
     if key == "none":
         text += "include_attribute 'app::more' if node['b']\n"
         assert in_folder(_BEHIND_RUBY | {name: text}, *words)[0] == 5
+
+
+@pytest.mark.parametrize("variable", ["trusted.certname", "facts.fqdn", "hostname"])
+def test_files_of_single_nodes_say_nothing_about_all_nodes_with_one_role(
+    in_folder: Callable[..., tuple[int, str, str]], variable: str
+) -> None:
+    files = {
+        "hiera.yaml": f"version: 5\nhierarchy:\n- {{name: node, path: 'nodes/%{{{variable}}}.yaml'}}\n"
+        "- {name: role, path: 'roles/%{role}.yaml'}\n",
+        "data/nodes/web1.yaml": "k: n\n",
+        "data/roles/web.yaml": "k: r\n",
+    }
+    code, out, err = in_folder(files, "why", "k", "--on", "role=web")
+    assert (code, 'k = "r"' in out, err) == (0, True, "")

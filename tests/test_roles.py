@@ -297,15 +297,23 @@ class TestFaultsInDocuments:
 
 
 class TestWarnings:
-    def test_an_unknown_field_is_named_with_what_may_have_been_meant(self, tmp_path):
-        """With its line; the role is read all the same."""
-        repo = repository(tmp_path, {"roles/r.json": '{"name": "r",\n"defualt_attributes": {"a": 1}}'})
+    @pytest.mark.parametrize(
+        ("file", "ask", "first", "key", "meant"),
+        [
+            ("roles/r.json", "role", '"name": "r"', "defualt_attributes", "default_attributes"),
+            ("environments/r.json", "environment", '"name": "r"', "overide_attributes", "override_attributes"),
+            ("nodes/r.json", "node_document", '"chef_type": "node"', "nromal", "normal"),
+        ],
+    )
+    def test_an_unknown_field_is_named_with_what_may_have_been_meant(self, tmp_path, file, ask, first, key, meant):
+        """With its line; the document is read all the same."""
+        repo = repository(tmp_path, {file: f'{{{first},\n"{key}": {{"a": 1}}}}'})
 
-        assert repo.role("r").default_attributes == {}
+        assert getattr(getattr(repo, ask)("r"), meant) == {}
         (warning,) = repo.warnings
         assert isinstance(warning, UnknownField)
-        assert str(warning).startswith("roles/r.json:2:1: unknown field defualt_attributes")
-        assert "did you mean default_attributes" in str(warning)
+        assert str(warning).startswith(f"{file}:2:1: unknown field {key}")
+        assert f"did you mean {meant}" in str(warning)
 
     def test_a_name_that_is_not_the_files(self, tmp_path):
         """The file's name counts."""

@@ -196,7 +196,8 @@ class VariableReferences:
         known = [path for name, its in self.paths.items() if fnmatchcase(name, last) for path in its]
         if not pattern.startswith("/"):
             return any(fnmatchcase(f"/{path}", f"*/{'/'.join((*above, last))}") for path in known)
-        suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + 1)]  # the repository may lie there
+        # The repository may lie there. Of a name with a template at least one folder has to be the same.
+        suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + ("*" not in last))]
         return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
 
     def read(self, count: Callable[[str], object]) -> VariableReferences:
