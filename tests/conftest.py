@@ -83,6 +83,5 @@ def pytest_collection_finish() -> None:
 
     Tests make many objects and few rings of them, so that garbage is looked for less often than Python would.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 10, 10)

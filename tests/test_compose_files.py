@@ -14,18 +14,8 @@ import pytest
 
 from tests.effort import examples
 from tests.oracles import compose as oracle
-from tests.vectors.cases import HERE, Case, cases_of
-from tests.vectors.compose import compose
 
 InFolder = Callable[..., tuple[int, str, str]]
-CASES = [*cases_of(HERE / "compose.jsonl")]
-
-
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_we_answer_as_docker_compose_does(case: Case) -> None:
-    assert [] == [*compose(case)]
-
-
 SHOP = {
     "compose.yaml": """include: [parts/db.yaml]
 services:

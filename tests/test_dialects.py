@@ -326,7 +326,7 @@ class TestTheUserInterfaces:
         async def talk(editor: Editor) -> None:
             assert "wins on 1 of 3 minions: db1" in await editor.until_hover("pillar/common.sls", 4, "port")
 
-        edited(pillar, talk)
+        edited(pillar, talk, is_forked=False)  # a new process finds what PYTHONPATH names
 
 
 def broken(folder: Path, text: str, points: str) -> Path:

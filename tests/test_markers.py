@@ -6,6 +6,8 @@ that each row names the controls that have to come out.
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import contextlib
 import hashlib
 import hmac
@@ -419,24 +421,23 @@ def test_no_marker_is_in_a_page_of_the_explorer(planted):
         assert control in text, (page, text)
 
 
-def test_no_marker_is_in_an_answer_to_a_program(planted):
+def test_no_marker_is_in_an_answer_to_a_program(planted, monkeypatch):
     pytest.importorskip("mcp")
-    from tests.test_mcp import asked
+    from nodeattrs.cli.mcp import tools
 
-    async def talk(request):
-        answers = [
-            ("explain", {"node": "web1", "path": "app"}, "chef-controlB"),
-            ("search", {"query": "app_port:*", "attribute": ["app"]}, "chef-controlB"),
-            ("diff", {"before": "web1@1", "after": "web1@2"}, "chef-controlB"),
-            ("impact", {"range": "HEAD~1..HEAD"}, "nested-controlB"),
-            ("check", {}, ""),
-        ]
-        for tool, given, control in answers:
-            text = json.dumps(await request(tool, **given))
-            assert [] == [one for one in planted.clear if one in text], tool
-            assert control in text, (tool, text)
-
-    asked(planted.place, talk, "--store", "nodes.db")
+    monkeypatch.chdir(planted.place)
+    options = argparse.Namespace(repo=None, facts=None, run_code=False, store="nodes.db")
+    named = {tool.__name__: tool for tool in tools(options)}
+    for name, given, control in (
+        ("explain", {"node": "web1", "path": "app"}, "chef-controlB"),
+        ("search", {"query": "app_port:*", "attribute": ["app"]}, "chef-controlB"),
+        ("diff", {"before": "web1@1", "after": "web1@2"}, "chef-controlB"),
+        ("impact", {"range": "HEAD~1..HEAD"}, "nested-controlB"),
+        ("check", {}, ""),
+    ):
+        text = asyncio.run(named[name](**given, format="json")).model_dump_json()
+        assert [] == [one for one in planted.clear if one in text], name
+        assert control in text, (name, text)
 
 
 @pytest.mark.parametrize("line", ["hiera lookup nested --hiera {}/hiera", "ansible vars web1 -i {}/hosts"])

@@ -111,7 +111,7 @@ def _typed(body: str, folder: Path, environment: dict[str, str]) -> Iterator[str
             yield f"{line}\n{_printed(line[2:], folder, environment)}"
 
 
-_OF_A_SHELL = re.compile(r"[|;&<>$`*?~#(){}\[\]\\=]")
+_OF_A_SHELL = re.compile(r"[|;&<>$`*?(){}\[\]\\]|\s[~#]")
 """The signs for which a command needs a shell."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -14,7 +14,6 @@ ROOT = Path(nodeattrs.__file__).parent
 def test_a_public_class_name_is_in_two_modules_at_most() -> None:
     modules: dict[str, list[str]] = defaultdict(list)
     for file in sorted(ROOT.rglob("*.py")):
-        for node in ast.parse(file.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                modules[node.name].append(file.relative_to(ROOT).as_posix())
+        for name in re.findall(r"^class ([^\W_]\w*)", file.read_text("utf-8"), re.MULTILINE):
+            modules[name].append(file.relative_to(ROOT).as_posix())
     assert {name: found for name, found in modules.items() if len(found) > 2} == {}
