@@ -597,3 +597,22 @@ def test_a_value_of_what_if_over_a_secret_is_withheld(in_folder: InFolder) -> No
     words = [word for key in keys for word in ("--set", f"{key}=s3cret-4")]
     code, out, errors = in_folder(files, "what-if", *words)
     assert (code, "s3cret" in out + errors, out.count("(a secret) -> (a secret)")) == (0, False, 3)
+
+
+TAGGED = {
+    "nodeattrs.toml": 'sensitive = ["db.password"]\n[fold.a]\nfiles = ["a.yaml"]\n',
+    "a.yaml": "db: !ours {password: s3cret, user: app}\n",
+}
+
+
+@pytest.mark.parametrize("form", ["text", "json", "yaml"])
+@pytest.mark.parametrize("words", [("fold", "--name", "a"), ("why", "db"), ("matrix", "db"), ("where", "--key", "db")])
+def test_a_secret_below_a_tag_is_withheld_in_each_form(in_folder: InFolder, words: tuple[str, ...], form: str) -> None:
+    code, out, err = in_folder(TAGGED, *words, "--format", form)
+    assert (code, err, "s3cret" in out, "!ours" in out) == (0, "", False, True)
+
+
+def test_a_value_below_a_tag_is_data_with_its_tag(in_folder: InFolder) -> None:
+    """As `fold --format json` prints it."""
+    (answer,) = data(in_folder, {**TAGGED, "nodeattrs.toml": '[fold.a]\nfiles = ["a.yaml"]\n'}, "why", "db")["answers"]
+    assert answer["value"] == {"$tag": "!ours", "value": {"password": "s3cret", "user": "app"}}

@@ -124,7 +124,8 @@ def encrypted_in(value: Any, path: Path = ()) -> list[tuple[Path, str]]:
 def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = MarkedSecret) -> Any:
     """A copy of *value* in which the scalars at and below sensitive paths are wrapped; *value* itself without any.
 
-    Only maps and lists on the way to a secret are copied. Null, and a value that is Sensitive already, stay.
+    Only maps and lists on the way to a secret are copied. Null, and a value that is Sensitive already, stay. A value
+    under a YAML tag (an object with `with_inner`) keeps its tag, and secrets in it are wrapped.
     paths: from the root of the tree; the step "*" stands for any step
     at:    the path of *value* in that tree
     hide:  a function from a scalar to its replacement
@@ -139,6 +140,8 @@ def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[A
 
 
 def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
+    if hasattr(value, "with_inner"):
+        return value.with_inner(lambda inner: _hidden(inner, rest, hide))
     if not isinstance(value, (dict, list)):
         return value if rest or value is None or isinstance(value, Sensitive) else hide(value)
     inside = value if isinstance(value, dict) else range(len(value))
@@ -174,13 +177,16 @@ def revealed(value: Any) -> Any:
 def plain(value: Any) -> Any:
     """A copy of *value* as data: a secret becomes its printed text, an error a map.
 
-    The map of an error has "error" (its kind, else the name of its class), "code" and "message".
+    The map of an error has "error" (its kind, else the name of its class), "code" and "message". A value under a YAML
+    tag becomes {"$tag": tag, "value": data}.
     Only plain dicts and lists are copied; any other value is returned as it is.
     """
     if type(value) is dict:
         return {key: plain(entry) for key, entry in value.items()}
     if type(value) is list:
         return [plain(entry) for entry in value]
+    if hasattr(value, "with_inner"):
+        return {"$tag": value.tag, "value": plain(value.value)}
     if isinstance(value, NodeattrsError):
         return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value

@@ -36,6 +36,11 @@ class Tagged:
     def __repr__(self) -> str:
         return f"{self.tag} {json.dumps(self.value, ensure_ascii=False, default=str)}"
 
+    def with_inner(self, change: Callable[[Any], Any]) -> Tagged:
+        """A new `Tagged` with change(value) under the same tag; this object itself if *change* returns the value."""
+        value = change(self.value)
+        return self if value is self.value else Tagged(self.tag, value)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Tagged) and self._key() == other._key()
 

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from nodeattrs.core.claim import Origin, ValueText
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread, unread_below
@@ -28,7 +29,8 @@ def computed(value: Any, path: Path = ()) -> Any:
 def claimed(value: Any, path: Path = ()) -> Any:
     """The value of a claim as JSON-able data; secrets are masked. None if the claim has no value, or an unknown one.
 
-    A deferred value that needs itself becomes text; one that fails otherwise becomes {"$deferred": reason}.
+    A deferred value that needs itself becomes text; one that fails otherwise becomes {"$deferred": reason}. A value
+    under a YAML tag becomes {"$tag": tag, "value": data}.
     path: the path of *value* on its node, for messages
     """
     if value is ABSENT or isinstance(value, Unknown):
@@ -36,7 +38,7 @@ def claimed(value: Any, path: Path = ()) -> Any:
     if isinstance(value, ValueText):
         return str(value)
     try:
-        return json_ready(value, path)
+        return plain(json_ready(value, path))
     except DeferredCycle:
         return str(value)
 

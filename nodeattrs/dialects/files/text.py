@@ -56,6 +56,8 @@ def _with_markers(value: Any) -> Any:
         return {key: _with_markers(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_with_markers(entry) for entry in value]
+    if type(value) is Tagged:
+        return value.with_inner(_with_markers)
     return _marker_for_secret(value)
 
 
