@@ -247,6 +247,20 @@ class TestCommands:
         assert "outside of the repository" not in allowed
         assert "leads out" not in allowed
 
+    def test_a_command_that_fails_warns_of_the_file_that_it_was_refused_too(
+        self, folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        repo, outer = folders
+        repository(repo, {"roles/other.json": "{}"})
+        (outer / "web.json").write_text("{}")
+        (repo / "roles/web.json").symlink_to(outer / "web.json")
+
+        code, text = said(capsys, "role", "show", "web")
+
+        assert code == 5
+        assert "error: roles/web.json: cannot be read" in text
+        assert "roles/web.json lies outside of the repository, and may set anything [NA0317]" in text
+
     def test_impact_reads_its_two_sides_alone(
         self, folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -532,6 +532,23 @@ class TestKitchen:
         )
         assert "nodes role[r]" in out.splitlines()
 
+    @pytest.mark.parametrize(
+        ("settings", "files", "policy"),
+        [
+            ("{policyfile: policies/web.rb}", {}, "policies/web.rb"),
+            ("{policyfile_path: ./web.rb}", {}, "web.rb"),
+            ("{policyfile_path: web.rb, policyfile: other.rb}", {}, "web.rb"),
+            ("{}", {"Policyfile.rb": "name 'a'\n"}, "Policyfile.rb"),
+            ("{}", {}, ""),
+        ],
+    )
+    def test_the_policyfile_of_a_suite_is_the_one_that_is_named_or_that_of_the_repository(
+        self, tmp_path, settings, files, policy
+    ):
+        text = f"platforms: [{{name: debian-12}}]\nsuites: [{{name: default, provisioner: {settings}}}]\n"
+        found = repository(tmp_path, {"kitchen.yml": text, **files}).kitchen.node("default-debian-12")
+        assert (found.policy_name, found.policy_group) == (policy, "local" if policy else "")
+
     def test_attributes_are_merged_and_lists_replaced_as_in_test_kitchen(self, tmp_path):
         run = suite_of(tmp_path, KITCHEN)
 

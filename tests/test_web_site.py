@@ -176,6 +176,7 @@ class TestPages:
             ("/subjects/cloud-init?on=web", ["runcmd", "cloud-init/<wbr>"]),
             ("/impact?range=HEAD~1..HEAD", ["app.workers", ">30<", ">28<", "db1"]),
             ("/nodes/web1/catalog?first=File[/a]&then=File[/c]", ["<svg", "comes before", "refreshes"]),
+            ("/nodes/web1/catalog?first=File[/a]&then=File[/c]", ['value="File[/a]"', 'value="File[/c]"']),
             ("/nodes/web2/catalog", ["1 cycle", "cyc"]),
         ],
     )
