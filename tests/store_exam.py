@@ -247,7 +247,7 @@ class StoreExam:
 
         assert 1 == mark_of(store.load("web1"))
 
-    def test_it_says_where_it_is(self, store, place):
+    def test_a_store_names_its_place(self, store, place):
         assert place.rpartition("://")[2] in store.describe()
 
     # Every store has a class of its own for this exam, and none of them minds the others.

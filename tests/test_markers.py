@@ -339,7 +339,7 @@ ROWS: list[tuple[str, str]] = [
     *((f"impact HEAD~1..HEAD --no-run-code --format {form}{IN_EACH_FORM}", "controlB") for form in FORMS),
     *((f"check --format {form}", "") for form in FORMS[1:]),
     ("what-if --without hiera/data/common.yaml --no-run-code", "pw controlB"),
-    ("what-if --set pw=other --dialect hiera --no-run-code --format json", "other"),
+    ("what-if --set pw=other --dialect hiera --no-run-code --format json", "pw withheld"),
 ]  # fmt: skip
 
 

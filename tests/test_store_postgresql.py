@@ -29,7 +29,7 @@ class TestExam(StoreExam):
     def fresh(self, _):
         return postgresql_server.fresh()
 
-    def test_a_postgresql_store_names_its_address(self, store, place):
+    def test_a_store_names_its_place(self, store, place):
         database = place.partition("?")[0].rpartition("/")[2]
 
         assert store.describe().startswith("postgresql://nodeattrs@")

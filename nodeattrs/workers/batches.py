@@ -85,8 +85,9 @@ class Processes(Executor):
             return ProcessPoolExecutor(self._jobs, multiprocessing.get_context("spawn"), _begin, start)
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        pool = self._pool  # made outside of safe_path, since the workers learn the caller's
         with safe_path(), _interrupts_blocked():  # the pool may start a process
-            return self._pool.submit(_carried_out, function, *arguments, **named)
+            return pool.submit(_carried_out, function, *arguments, **named)
 
     def stop(self) -> None:
         """Ask the workers to begin no further name."""
