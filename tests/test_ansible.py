@@ -356,6 +356,14 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
 
 
+def test_an_inventory_may_be_toml(tmp_path: Path):
+    (tmp_path / "hosts.toml").write_text("[web.hosts]\nweb1 = {port = 80}\n[web.vars]\nsize = 2\n")
+    found = Inventory(tmp_path / "hosts.toml")
+
+    assert ["web1"] == found.matching("web")
+    assert (80, 2) == (found.host("web1").vars["port"], found.host("web1").vars["size"])
+
+
 def test_localhost_is_a_host_that_needs_no_inventory():
     found = Inventory("web1,")
 

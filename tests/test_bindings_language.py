@@ -372,6 +372,14 @@ class TestProducers:
         assert [injector.inject("ticket") for _ in range(3)] == [10, 11, 12]
         assert injector.inject("answer") == 42
 
+    @pytest.mark.parametrize(
+        "bound",
+        ["Type[Tickets] { producer_args => 3 }", "'garden::ids' { producer_args => { 'first' => 10 } }"],
+    )
+    def test_arguments_of_a_producer_are_a_map_for_a_class(self, bound: str):
+        with pytest.raises(BindingError, match="takes no producer_args"):
+            run(f"bind Integer, 'ticket' to producer {bound}", classes=CLASSES).inject("ticket")
+
     def test_a_producer_by_name(self):
         """The registration and its use."""
         registered = "bind Type[Producer], 'garden::ids' to Type[Tickets]"

@@ -180,7 +180,7 @@ class TestMistakes:
         """
         A saved node brings its own along.
         """
-        rules = read_rules({"a.*": {"policy": "append", "at": "inside"}, "s": {"merge_by": "name"}})
+        rules = read_rules({"a.*": {"policy": "append", "at": "inside"}, "s": {"merge_by": "name"}, "b.0": "append"})
 
         assert rules == tuple(PathRule.from_dict(rule.to_dict()) for rule in rules)
 
