@@ -616,3 +616,14 @@ def test_a_value_below_a_tag_is_data_with_its_tag(in_folder: InFolder) -> None:
     """As `fold --format json` prints it."""
     (answer,) = data(in_folder, {**TAGGED, "nodeattrs.toml": '[fold.a]\nfiles = ["a.yaml"]\n'}, "why", "db")["answers"]
     assert answer["value"] == {"$tag": "!ours", "value": {"password": "s3cret", "user": "app"}}
+
+
+def test_a_change_of_a_secret_below_a_tag_is_a_change_of_a_secret(in_folder: InFolder) -> None:
+    found = data(in_folder, TAGGED, "what-if", "--set", "db=plain")["changes"]
+    assert [(one["before"]["secret"], "s3cret" in str(one)) for one in found] == [(True, False)]
+
+
+@pytest.mark.parametrize("written", ["!ours s3cret", "!ours {password: s3cret}"])
+def test_a_sensitive_value_with_a_tag_is_withheld_as_a_whole(in_folder: InFolder, written: str) -> None:
+    files = {"nodeattrs.toml": 'sensitive = ["db"]\n[fold.a]\nfiles = ["a.yaml"]\n', "a.yaml": f"db: {written}\n"}
+    assert data(in_folder, files, "fold", "--name", "a") == {"db": {"$sensitive": "withheld"}}

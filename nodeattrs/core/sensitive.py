@@ -125,7 +125,7 @@ def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[A
     """A copy of *value* in which the scalars at and below sensitive paths are wrapped; *value* itself without any.
 
     Only maps and lists on the way to a secret are copied. Null, and a value that is Sensitive already, stay. A value
-    under a YAML tag (an object with `with_inner`) keeps its tag, and secrets in it are wrapped.
+    under a YAML tag (an object with `with_inner`) keeps its tag if only a part of it is secret.
     paths: from the root of the tree; the step "*" stands for any step
     at:    the path of *value* in that tree
     hide:  a function from a scalar to its replacement
@@ -140,7 +140,7 @@ def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[A
 
 
 def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
-    if hasattr(value, "with_inner"):
+    if rest and hasattr(value, "with_inner"):
         return value.with_inner(lambda inner: _hidden(inner, rest, hide))
     if not isinstance(value, (dict, list)):
         return value if rest or value is None or isinstance(value, Sensitive) else hide(value)

@@ -462,6 +462,8 @@ def _shown(value: Any, secrets: list[Any]) -> Any:
     if hasattr(value, "unwrap") or type(value).__name__ == "Withheld":
         secrets.append(value)
         return {SECRET: "withheld"}
+    if hasattr(value, "with_inner"):  # a value under a YAML tag, whose text masks its secrets
+        _shown(value.value, secrets)
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
