@@ -256,8 +256,8 @@ _IMPACT = {
     "asked": [
         {
             "dialect": "str",
-            **dict.fromkeys(("subjects", "passed_over_before", "asked_on_both_sides"), "int"),
-            **dict.fromkeys(("not_asked", "without_facts", "shared", "checked", "seed", "one_by_one"), "int"),
+            **dict.fromkeys(("subjects", "not_asked", "without_facts"), "int"),
+            **dict.fromkeys(("shared", "checked", "seed", "one_by_one"), "int"),
             "sample_of": "int|null",
             "added": ["str"],
             "removed": ["str"],

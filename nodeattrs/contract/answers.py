@@ -28,6 +28,7 @@ class Part(NamedTuple):
     written:  returns the trees as people wrote them, with overridden values; None if *tree* has all their paths
     is_keyed: whether each key of *tree* is looked up on its own; then there is no trace for the empty path
     unread:   path -> what was not read and may change the value there or below; None: taken from the trace
+    is_known: True: no layer is unknown, so no trace has one
     read_all: looks up every value of *tree* that has not been looked up yet
     """
 
@@ -38,6 +39,7 @@ class Part(NamedTuple):
     written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
     is_keyed: bool = False
     unread: Callable[[Path], Iterable[Unread]] | None = None
+    is_known: bool = False
     read_all: Callable[[], None] = lambda: None
 
 

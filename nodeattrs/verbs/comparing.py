@@ -10,7 +10,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -114,9 +114,8 @@ class SubjectComparison:
     `has_answers_of` says whether the result of another subject has equal answers. `shared_by` returns a copy for
     another subject.
     name:        the name of the subject
-    differences: the differences; () for equal answers, and if only the side before was computed
-    reads:       keys of the files that were read on the side before; None if these were not noted
-    is_on_both:  True: the answers of both sides were computed
+    differences: the differences; () for equal answers
+    reads:       the keys that differ between the sides, and that this process has read on the side before until now
     failed:      the error in words, if both sides have the same error; "" otherwise
     effects:     for each changed line that sets a value, whether it changed the value
     unread:      the changed files that were not read, or not run, for the subject
@@ -127,8 +126,7 @@ class SubjectComparison:
 
     name: str
     differences: tuple[Difference, ...] = ()
-    reads: frozenset[str] | None = None
-    is_on_both: bool = False
+    reads: frozenset[str] = frozenset()
     failed: str = ""
     effects: tuple[Effect, ...] = ()
     unread: frozenset[str] = frozenset()
@@ -173,32 +171,28 @@ class Job(NamedTuple):
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 
-    def _is_affected(self, reads: Collection[str]) -> bool:
-        """Whether a subject that read these on the side before may answer otherwise on the side after.
-
-        reads: keys, as `contract.reading.watched` gives them. A what-if may affect every subject
-        """
-        if self.request.what_if != AS_IT_IS:
-            return True
-        return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
+    def changed(self, keys: Iterable[str]) -> Iterator[str]:
+        """Yield those of some keys whose marks differ between the sides, and EVERYTHING if it is among them."""
+        return (one for one in keys if one == EVERYTHING or self.before.mark(one) != self.after.mark(one))
 
 
 class Task(NamedTuple):
     """The argument of `compared` that all subjects of a job share. It is small: each batch of names is sent with one.
 
     file:    the file with the pickled job; it is read once in each process
-    noting:  True: the files that are read are noted, and the side after is left out where the change touches none
+    on_both: True: the subjects are on both sides, and may have equal answers without a computation of both
     sharing: True: subjects share answers
     """
 
     file: str
-    noting: bool
+    on_both: bool
     sharing: bool = False
 
 
 class _OpenJob:
     """A job in this process, with both sides open.
 
+    reads:     the keys that differ between the sides, and that were read on the side before until now
     suffixes:  changed line -> steps of its path that an answer does not have: found once, for all subjects
     effective: the changed lines that are in effect on some subject
     """
@@ -206,9 +200,17 @@ class _OpenJob:
     def __init__(self, file: str) -> None:
         self.job: Job = pickle.loads(Path(file).read_bytes())
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
+        self.reads: frozenset[str] = frozenset()
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
         self.sharing = Sharing(self.sides)
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """A context manager: `reads` gets the changed files that the side before reads in the block."""
+        with watched(self.job.before) as keys:
+            yield
+        self.reads |= frozenset(self.job.changed(keys()))
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
         """Returns (changed files that were not read, or not run, for an answer; whether anything was not)."""
@@ -237,7 +239,7 @@ NO_SUCH_KEY = "no_such_key"
 def _unknown_files(answer: Answered) -> Iterator[str]:
     """The file of each unknown layer of an answer, or its origin in words."""
     for part in answer.values():
-        if part.trace is not None:
+        if part.trace is not None and not part.is_known:
             for one in part.trace((NO_SUCH_KEY,) if part.is_keyed else ()).unknown:
                 yield one.claim.origin.file or str(one.claim.origin)
 
@@ -250,15 +252,15 @@ def compared(task: Task, name: str) -> SubjectComparison:
     """Compute one subject on both sides, and compare the answers.
 
     If it shares the answers of another subject, nothing is computed, and only `name` and `like` of the result are set.
-
-    If the task notes reads, and the change touches none of the files that were read, only the side before is computed.
+    The side after is not computed while this process has read nothing on the side before that the change touches.
     Errors of the subject are part of the result. The job is opened once in this process, and stays open.
     """
     opened = _opened(task.file)
     with held_back(not opened.job.request.run_code):
         if not task.sharing:
             return _compared(task, opened, name)
-        like = opened.sharing.equal_subject(name)
+        with opened.noting():
+            like = opened.sharing.equal_subject(name)
         if like:
             return SubjectComparison(name, like=like)
         with opened.sharing.answering(name):
@@ -270,20 +272,11 @@ def compared(task: Task, name: str) -> SubjectComparison:
 
 def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
     job = opened.job
-    reads = None
-    if task.noting:
-        opened_before = job.opened(job.before)
-        opened_before.looks = opened.sides[0].looks
-        with watched(job.before) as keys:
-            before = answered(opened_before, name)
-        reads = keys()
-        if not job._is_affected(reads):
-            unread, is_doubtful = opened.unread_of(opened_before, before)
-            return SubjectComparison(name, (), reads, False, _failure(before), (), unread, is_doubtful)
-    else:
-        opened_before = opened.sides[0]
-        before = answered(opened_before, name)
-    unread, is_doubtful = opened.unread_of(opened_before, before)
+    with opened.noting():
+        before = answered(opened.sides[0], name)
+    unread, is_doubtful = opened.unread_of(opened.sides[0], before)
+    if task.on_both and not opened.reads and job.request.what_if == AS_IT_IS:
+        return SubjectComparison(name, failed=_failure(before), unread=unread, doubtful=is_doubtful)
     after = answered(opened.sides[1], name)
     more, is_more = opened.unread_of(opened.sides[1], after)
     tops = str(job.before.top), str(job.after.top)
@@ -291,10 +284,10 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
     failed = failures[0] if failures[0] == failures[1] else ""
     found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
     if is_doubtful or is_more:
-        sides = ((opened_before, before), (opened.sides[1], after))
+        sides = [*zip(opened.sides, (before, after), strict=True)]
         found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
     effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return SubjectComparison(name, tuple(found), reads, True, failed, effects, unread | more, is_doubtful or is_more)
+    return SubjectComparison(name, tuple(found), opened.reads, failed, effects, unread | more, is_doubtful or is_more)
 
 
 def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:

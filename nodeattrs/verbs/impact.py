@@ -134,12 +134,10 @@ class DialectAnswers:
     resolved; [] if no changed file matters to the dialect.
     known:      subjects that are compared; with --sample, only the sample
     sampled:    all subjects, if only a sample is compared; None: there is no sample
-    passed:     subjects that are on both sides; 0 for a what-if
     shared:     subjects that share the answers of another subject
     checked:    subjects that share answers and were computed as well, to check; *seed* is the seed of this random
                 choice
     one_by_one: subjects that were computed because a check in their group failed
-    both:       subjects that were computed on both sides
     left:       subjects that were not computed, because the user interrupted
     bare:       subjects without known facts
     added, removed: the names of subjects that are on one side only
@@ -156,12 +154,10 @@ class DialectAnswers:
     dialect: str
     known: int = 0
     sampled: int | None = None
-    passed: int = 0
     shared: int = 0
     checked: int = 0
     seed: int = 0
     one_by_one: int = 0
-    both: int = 0
     left: int = 0
     bare: int = 0
     added: tuple[str, ...] = ()
@@ -373,18 +369,18 @@ def _compare_dialect(
     numbers.added, numbers.removed = tuple(sorted(chosen & (new - old))), tuple(sorted(chosen & (old - new)))
     both = sorted(chosen & old & new)
     numbers.bare = _without_facts(job, both)
-    numbers.passed = 0 if numbers.is_for_all else len(both)
     file = how.private / f"{job.dialect}.job"
     file.write_bytes(pickle.dumps(job))
-    task = Task(str(file), not numbers.is_for_all, how.sharing)
+    task = Task(str(file), True, how.sharing)
     results = comparer.compare(task, both)
     if how.sharing:
         results = _with_shared(task, results, comparer, numbers)
+    reads = {one.reads for one in results}
     on_one_side = [*numbers.added, *numbers.removed]
     results += comparer.compare(Task(str(file), False), on_one_side)
     numbers.left = len(both) + len(on_one_side) - len(results)
     _group(results, numbers, job, found, how)
-    _note_files(numbers, job, {one.reads for one in results if one.reads is not None}, job.hunks.files)
+    _note_files(numbers, job, reads, job.hunks.files)
     found.dialects.append(numbers)
 
 
@@ -523,7 +519,6 @@ def _group(
         numbers.doubtful |= one.doubtful
         if one.name in on_one_side:
             continue
-        numbers.both += one.is_on_both
         for effect in one.effects:
             effects[effect.setting].append(effect)
         for change in one.differences:

@@ -401,9 +401,7 @@ def _work(one: DialectAnswers) -> str:
         many += f", a sample of {one.sampled}"
     if one.left:
         many += f"; interrupted: {one.left} not computed"
-    spared = max(one.passed - one.both - one.left, 0)
-    unchanged = f", {spared} {'reads' if spared == 1 else 'read'} no changed file" if spared else ""
-    return f"{many}; {one.both} computed on both sides{unchanged}{_sharing(one)}"
+    return f"{many}{_sharing(one)}"
 
 
 def _sharing(one: DialectAnswers) -> str:
@@ -451,12 +449,10 @@ def _dialect_data(one: DialectAnswers) -> dict[str, Any]:
         "dialect": one.dialect,
         "subjects": one.known,
         "sample_of": one.sampled,
-        "passed_over_before": one.passed,
         "shared": one.shared,
         "checked": one.checked,
         "seed": one.seed,
         "one_by_one": one.one_by_one,
-        "asked_on_both_sides": one.both,
         "not_asked": one.left,
         "without_facts": one.bare,
         "added": list(one.added),

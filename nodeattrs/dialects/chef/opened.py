@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from contextlib import suppress
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.causes.plain_texts import plain_text
 from nodeattrs.causes.unnoted import unnoted
 from nodeattrs.contract import reading
 from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
@@ -42,6 +44,7 @@ from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
+from nodeattrs.node.values import Deferred
 from nodeattrs.node.watched import note_overlaps
 from nodeattrs.store.saved_nodes import load_saved
 from nodeattrs.store.search.word import search_word
@@ -162,7 +165,14 @@ class Nodes(WithFacts):
 
         with quietly(looks):
             tree = merged_shared(node)
-        attributes = Part(tree, lambda path: lines_of(trace(path)), trace, deciding, written, unread=unread)
+
+        def lines(path: TreePath) -> Iterator[Origin]:
+            return lines_of(trace(path))
+
+        attributes = Part(
+            tree, lines, trace, deciding, written,
+            unread=unread, is_known=not unknown, read_all=partial(_compute_deferred, tree),
+        )  # fmt: skip
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
     @cached_property
@@ -305,6 +315,22 @@ class Nodes(WithFacts):
         if last is None and suite is not None:
             return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
         return facts_of_last_run(NO_FACTS if last is None else last.node.automatic.to_dict())
+
+
+def _compute_deferred(value: Any) -> None:
+    """Compute the deferred values in *value*, so that what they read is noted; errors and results are dropped.
+
+    Texts that read attributes alone are not computed.
+    """
+    if isinstance(value, dict):
+        for entry in value.values():
+            _compute_deferred(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            _compute_deferred(entry)
+    elif isinstance(value, Deferred) and (value.code is None or plain_text(value.code) is None):
+        with suppress(Exception):
+            value.evaluate()
 
 
 def _as_text(node: NodeFile | None) -> str:

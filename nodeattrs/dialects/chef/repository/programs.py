@@ -12,6 +12,7 @@ import linecache
 import pathlib
 import re
 from collections.abc import Callable
+from functools import cached_property
 from traceback import extract_tb
 from types import CodeType
 from typing import Any
@@ -41,8 +42,6 @@ class Program:
     raises:   DocumentError, for a file that cannot be read or compiled
     """
 
-    __slots__ = ("_lines", "code", "path", "warnings")
-
     def __init__(self, path: pathlib.Path, file: str) -> None:
         source = _source_of(path, file)
         self.path = str(path)
@@ -53,16 +52,20 @@ class Program:
     def run(self, namespace: dict[str, Any], *, messages_wait: bool = False) -> None:
         """Execute the code with *namespace* as its globals. The code may change *namespace*.
 
-        messages_wait: True: an argument of `log` that is a text with attributes is computed later. The source is then
-                       compiled anew, and `log` gets a function in place of the text
+        messages_wait: True: an argument of `log` that is a text with attributes is computed later: `log` gets a
+                       function in place of the text
         raises: the errors of the code; UnknownLayer, if no code may run
         """
         if not may_run():
             require_may_run(self.path)
         # Tracebacks and explanations read the text that ran, even if the file changes.
         linecache.cache[self.path] = self._lines
-        waiting = with_waiting_messages("".join(self._lines[2])) if messages_wait else None
-        exec(self.code if waiting is None else compile(waiting, self.path, "exec", dont_inherit=True), namespace)
+        exec(self._code_with_waiting_messages if messages_wait else self.code, namespace)
+
+    @cached_property
+    def _code_with_waiting_messages(self) -> CodeType:
+        waiting = with_waiting_messages("".join(self._lines[2]))
+        return self.code if waiting is None else compile(waiting, self.path, "exec", dont_inherit=True)
 
 
 def _source_of(path: pathlib.Path, file: str) -> str:
