@@ -205,12 +205,9 @@ class _OpenJob:
         self.effective: set[Line] = set()
         self.sharing = Sharing(self.sides)
 
-    @contextmanager
-    def noting(self) -> Iterator[None]:
-        """A context manager: `reads` gets the changed files that the side before reads in the block."""
-        with watched(self.job.before) as keys:
-            yield
-        self.reads |= frozenset(self.job.changed(keys()))
+    def note(self, keys: Iterable[str]) -> None:
+        """Add to `reads` those of some keys that differ between the sides. keys: as `watched` gives them"""
+        self.reads |= frozenset(self.job.changed(keys))
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
         """Returns (changed files that were not read, or not run, for an answer; whether anything was not)."""
@@ -259,10 +256,11 @@ def compared(task: Task, name: str) -> SubjectComparison:
     with held_back(not opened.job.request.run_code):
         if not task.sharing:
             return _compared(task, opened, name)
-        with opened.noting():
+        with watched(opened.job.before) as keys:
             like = opened.sharing.equal_subject(name)
         if like:
             return SubjectComparison(name, like=like)
+        opened.note(keys())
         with opened.sharing.answering(name):
             found = _compared(task, opened, name)
             if found.failed or has_name(name, (found.differences, found.effects, found.unread)):
@@ -272,8 +270,9 @@ def compared(task: Task, name: str) -> SubjectComparison:
 
 def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
     job = opened.job
-    with opened.noting():
+    with watched(job.before) as keys:
         before = answered(opened.sides[0], name)
+    opened.note(keys())
     unread, is_doubtful = opened.unread_of(opened.sides[0], before)
     if task.on_both and not opened.reads and job.request.what_if == AS_IT_IS:
         return SubjectComparison(name, failed=_failure(before), unread=unread, doubtful=is_doubtful)
