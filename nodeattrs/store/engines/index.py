@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, ClassVar
 
 from nodeattrs.errors import StoreError
@@ -231,9 +231,9 @@ class Index:
     def _entry_number(self, spelled: str, kind: str, text: str) -> int:
         return self._number(b"entry", f"{spelled}\n{kind}\n{text}".encode())
 
-    def _words(self, path: int, entry: int, folded: str) -> list[tuple[int, int, int]]:
-        """The rows of the table `word` for a casefolded text."""
-        return [(self._number(b"word", word.encode()), path, entry) for word in set(_WORDS.findall(folded))]
+    def _words(self, path: int, entry: int, kind: str, folded: str) -> list[tuple[int, int, int]]:
+        """The rows of the table `word` for an entry. folded: its text, casefolded"""
+        return [(self._number(b"word", word.encode()), path, entry) for word in _words_in(kind, folded)]
 
     def _fields(self, paths: Iterable[tuple[int, Steps]]) -> list[tuple[int, str, int, int]]:
         """The rows of the table `field` for some paths."""
@@ -292,7 +292,7 @@ class Index:
             path, kind, text = entries[number]
             folded = text.casefold()
             rows.append((number, path, kind, text, None if folded == text else folded))
-            words += self._words(path, number, folded)
+            words += self._words(path, number, kind, folded)
         known = self._known("path", [path for path, _ in paths.values()])  # their fields are there, too
         paths = {steps: row for steps, row in paths.items() if row[0] not in known}
         fields = self._fields((path, steps) for steps, (path, _) in paths.items())
@@ -330,13 +330,13 @@ class Index:
         transaction.execute_many("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
         transaction.execute_many("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
         condition, wanted = transaction.condition_in("id", transaction.unused("part_entry", "entry", entries))
-        lost = transaction.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
+        lost = transaction.all(f"SELECT id, path, kind, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
         # In a damaged file a text may be of another type.
-        texts = [row for row in lost if isinstance(row[2], str)]
-        words = [row for entry, path, folded in texts for row in self._words(path, entry, folded)]
+        texts = [row for row in lost if isinstance(row[3], str)]
+        words = [row for entry, path, kind, folded in texts for row in self._words(path, entry, kind, folded)]
         transaction.execute_many("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
         transaction.execute_many("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
-        paths = transaction.unused("entry", "path", {path for _, path, _ in lost})
+        paths = transaction.unused("entry", "path", {path for _, path, *_ in lost})
         condition, wanted = transaction.condition_in("id", paths)
         gone = transaction.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
         fields = self._fields((path, tuple(json.loads(steps))) for path, steps in gone)
@@ -351,15 +351,15 @@ class Index:
         return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
 
     def has_all_words(self) -> bool:
-        """Whether the table `word` has as many rows as all entries have words; a word counts once in each entry.
+        """Whether the table `word` has as many rows as all entries have words there; a word counts once in each entry.
 
         False if the text of an entry is damaged. The words themselves are not compared.
         """
         ((count,),) = self._transaction.all("SELECT count(*) FROM word")
-        for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
+        for kind, text in self._transaction.rows("SELECT kind, coalesce(folded, text) FROM entry"):
             if not isinstance(text, str):  # in a damaged file
                 return False
-            count -= len(set(_WORDS.findall(text)))
+            count -= len(_words_in(kind, text))
         return bool(count == 0)
 
     # --- what is asked --------------------------------------------------------------
@@ -487,12 +487,24 @@ class Index:
         if not value.word:
             holds = self._transaction.holds.format("coalesce(folded, text)", "?")
             return self._entries(f"{condition} AND {holds}", wanted, value.longest)
-        return self._transaction.rows(
-            f"SELECT e.id, e.path, e.kind, e.text FROM word w JOIN entry e ON e.id = w.entry "
-            f"WHERE w.word = ? AND w.{condition}",
-            self._number(b"word", value.word.encode()),
-            wanted,
+        return chain(
+            self._transaction.rows(
+                f"SELECT e.id, e.path, e.kind, e.text FROM word w JOIN entry e ON e.id = w.entry "
+                f"WHERE w.word = ? AND w.{condition}",
+                self._number(b"word", value.word.encode()),
+                wanted,
+            ),
+            self._entries(f"{condition} AND kind = 'w'", wanted) if Pattern.GAP in value.parts else (),
         )
+
+
+def _words_in(kind: str, folded: str) -> set[str]:
+    """The words of an entry that the table `word` has. A list without maps has none: its elements have its words.
+
+    folded: the text of the entry, casefolded
+    """
+    is_list_of_scalars = kind == "w" and "=>" not in folded
+    return set() if is_list_of_scalars else set(_WORDS.findall(folded))
 
 
 def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
