@@ -418,8 +418,10 @@ class TestOverview:
             ),
             ("other.yaml", "#cloud-config\na: ${b%d}\n", 5, "other.yaml is read by no subject"),
             ("manifest.yaml", "kind: Job%d\n", 0, "no change was found; no dialect reads it"),
+            ("words.txt", "which a template may look up: %d\n", 0, "no change was found; no dialect reads it"),
+            ("words.md", "which nothing reads: %d\n", 0, "nothing changes"),
         ],
-        ids=["user-data", "a template of Jinja", "a template of another program", "another file"],
+        ids=["user-data", "a template of Jinja", "a template of another program", "another file", "text", "a page"],
     )
     def test_impact_says_what_it_knows_of_a_changed_file_beside_user_data(
         self, in_folder: InFolder, file: str, text: str, code: int, words: str

@@ -1054,14 +1054,14 @@ class TestWhatIsNotKnown:
         assert "1 of 4 nodes (nodes)" in self.answer(repo, capsys)[2]
 
     def test_such_a_node_does_not_matter_where_no_file_of_a_dialect_changes(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[gone]"]}\n', "docs/notes.txt": "one"})
-        edit(repo, "docs/notes.txt", "one", "two")
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[gone]"]}\n', "docs/notes.md": "one"})
+        edit(repo, "docs/notes.md", "one", "two")
 
         code, data, head = self.answer(repo, capsys)
 
         assert (code, data["certain"]) == (0, True)
         assert head.endswith("1 file differs, nothing changes")
-        assert data["outcomes"] == [{"file": "docs/notes.txt", "outcome": "is read by no dialect"}]
+        assert data["outcomes"] == [{"file": "docs/notes.md", "outcome": "is read by no dialect"}]
 
     @pytest.mark.parametrize("file", ["recipes/default.rb", "attributes/default.rb"])
     def test_code_in_ruby_that_was_not_run(self, repo, capsys, file):

@@ -30,8 +30,8 @@ _LONGEST = 400
 """The most characters of one line without effect, and of one note, in Markdown."""
 _OPEN = 20
 """The number of changes in a comment that are not behind the fold "... more"."""
-_PAGES = (".md", ".rst", ".adoc", ".txt")
-"""Endings of files that set no value anywhere."""
+_PAGES = (".md", ".rst", ".adoc")
+"""Endings of files that set no value anywhere. Not .txt: templates and programs read such files."""
 MOST = 60_000
 """The most characters of Markdown: a comment on a pull request holds a few more."""
 
