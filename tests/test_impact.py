@@ -1053,6 +1053,23 @@ class TestWhatIsNotKnown:
         assert head.endswith("1 file differs, no change was found; not known: 1 of 1 node (nodes)")
         assert "1 of 4 nodes (nodes)" in self.answer(repo, capsys)[2]
 
+    def test_a_deferred_value_that_cannot_be_computed_on_either_side(self, repo, capsys):
+        recipe = "from nodeattrs.recipe import lazy, node\nnode.default['x'] = lazy(lambda: 1 / 0)\n"
+        commit(
+            repo,
+            {
+                "cookbooks/a/recipes/default.py": recipe,
+                "cookbooks/a/metadata.yaml": "{name: a, version: 1.0.0}\n",
+                "nodes/a.json": '{"name": "a", "run_list": ["role[web]", "a"]}\n',
+            },
+        )
+        edit(repo, "cookbooks/a/recipes/default.py", "1 / 0", "2 / 0")
+
+        code, data, head = self.answer(repo, capsys, "--node", "a")
+
+        assert (code, data["certain"]) == (5, False)
+        assert head.endswith("1 file differs, no change was found; not known: 1 of 1 node (nodes)")
+
     def test_such_a_node_does_not_matter_where_no_file_of_a_dialect_changes(self, repo, capsys):
         commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[gone]"]}\n', "docs/notes.md": "one"})
         edit(repo, "docs/notes.md", "one", "two")

@@ -29,7 +29,8 @@ class Unread(NamedTuple):
     """A file or program that was not read, or must not be run, and may change an answer. It prints as layer and reason.
 
     `layer` is the place, with kind and name unless the place contains them. `file` is the place without a line.
-    `is_encrypted` says whether the place is a value that was not decrypted. `may_set` says whether the place may change
+    `is_encrypted` says whether the place is a value that was not decrypted, and `is_uncomputed` whether it is a
+    deferred value that cannot be computed. `may_set` says whether the place may change
     the value at a path. `to_dict` returns place, layer, reason and paths as data for JSON.
 
     place:  a file, perhaps with a line; a folder or a program
@@ -64,6 +65,11 @@ class Unread(NamedTuple):
     def is_encrypted(self) -> bool:
         """Whether it is a value that was read and not decrypted."""
         return self.reason.startswith(_ENCRYPTED)
+
+    @property
+    def is_uncomputed(self) -> bool:
+        """Whether it is a deferred value that cannot be computed."""
+        return self.reason.startswith(_UNCOMPUTED)
 
     @property
     def _is_own_sentence(self) -> bool:
@@ -110,6 +116,14 @@ _ENCRYPTED = "is encrypted, and may be anything"
 def encrypted(path: Path, reason: str, place: str) -> Unread:
     """An encrypted value as an unread place. reason: why it is not decrypted"""
     return Unread(place, f"{_ENCRYPTED}: {reason}", (path,), "value", spell(path))
+
+
+_UNCOMPUTED = "cannot be computed: "
+
+
+def uncomputed(path: Path, reason: str, place: str) -> Unread:
+    """A deferred value that cannot be computed, as an unread place. reason: the error in words"""
+    return Unread(place, f"{_UNCOMPUTED}{reason}", (path,), "value", spell(path))
 
 
 def encrypted_at(value: Any, path: Path, places: Callable[[Path], Iterable[Origin]]) -> Iterator[Unread]:

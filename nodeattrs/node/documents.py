@@ -6,7 +6,7 @@ them. Secrets are replaced by a marker. Only data is made here; files and stores
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, SCALARS, Path
@@ -69,6 +69,29 @@ def computed_or_failure(value: Deferred, path: Path) -> Any:
         return {FAILED: "; ".join(error.details) or error.message}
     except Exception as error:
         return {FAILED: f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(": ")}
+
+
+def failures_in(
+    value: Any, path: Path = (), is_left_out: Callable[[Deferred], bool] = lambda _: False
+) -> Iterator[tuple[Path, str]]:
+    """Yield (path, reason) of each deferred value in *value* that cannot be computed now, or could not when it was
+    saved. Deferred values are computed, except those for which *is_left_out* returns True.
+
+    path: the path of *value*, put in front of each path
+    """
+    if isinstance(value, Deferred):
+        if is_left_out(value):
+            return
+        try:
+            value = computed_or_failure(value, path)
+        except DeferredCycle as error:
+            yield path, error.message
+            return
+    if isinstance(value, dict) and value.keys() == {FAILED}:
+        yield path, str(value[FAILED])
+    elif isinstance(value, (dict, list)):
+        for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from failures_in(inner, (*path, step), is_left_out)
 
 
 def json_default(value: Any) -> Any:

@@ -7,15 +7,16 @@ equals the report about the same run from a store.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nodeattrs.core.claim import Origin, ValueText
 from nodeattrs.core.sensitive import plain
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.core.unread import Unread, unread_below
+from nodeattrs.core.unread import Unread, uncomputed, unread_below
 from nodeattrs.errors import DeferredCycle
-from nodeattrs.node.documents import json_ready
+from nodeattrs.node.documents import failures_in, json_ready
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
@@ -44,11 +45,21 @@ def claimed(value: Any, path: Path = ()) -> Any:
 
 
 def unread_at(node: Node, path: Path) -> list[Unread]:
-    """The sources that were not read and may change the node's value at a path or below it; [] where all were read.
+    """The sources that were not read and may change the node's value at a path or below it, and deferred values there
+    that cannot be computed; [] where all is known.
 
-    cost: none where the node has no unknown layers
+    cost: one trace; where the node has unknown layers also one for each known path below
     """
-    return unread_below(node.trace, path) if any(slot.unknown for slot in node.slots.values()) else []
+    found = unread_below(node.trace, path) if any(slot.unknown for slot in node.slots.values()) else []
+    return [*found, *uncomputed_in(node, failures_in(node.trace(path).value, path))]
+
+
+def uncomputed_in(node: Node, failures: Iterable[tuple[Path, str]]) -> Iterator[Unread]:
+    """Yield the Unread for each deferred value that cannot be computed. failures: as `failures_in` yields them"""
+    for path, reason in failures:
+        winner = node.trace(path).winner
+        place = winner.origin.place or winner.origin.who if winner is not None else spell(path)
+        yield uncomputed(path, reason, place)
 
 
 def origin_data(origin: Origin) -> dict[str, Any]:

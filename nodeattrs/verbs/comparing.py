@@ -172,7 +172,7 @@ class Job(NamedTuple):
         return named(self.dialect).open(side, request)
 
     def changed(self, keys: Iterable[str]) -> Iterator[str]:
-        """Yield those of some keys whose marks differ between the sides, and EVERYTHING if it is among them."""
+        """Yield each of some keys whose marks differ between the sides, and EVERYTHING if it is among them."""
         return (one for one in keys if one == EVERYTHING or self.before.mark(one) != self.after.mark(one))
 
 
@@ -206,7 +206,7 @@ class _OpenJob:
         self.sharing = Sharing(self.sides)
 
     def note(self, keys: Iterable[str]) -> None:
-        """Add to `reads` those of some keys that differ between the sides. keys: as `watched` gives them"""
+        """Add to `reads` each of some keys that differs between the sides. keys: as `watched` gives them"""
         self.reads |= frozenset(self.job.changed(keys))
 
     def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
@@ -275,11 +275,12 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
     opened.note(keys())
     unread, is_doubtful = opened.unread_of(opened.sides[0], before)
     if task.on_both and not opened.reads and job.request.what_if == AS_IT_IS:
-        return SubjectComparison(name, failed=_failure(before), unread=unread, doubtful=is_doubtful)
+        return SubjectComparison(name, failed=_failure(opened.sides[0], before), unread=unread, doubtful=is_doubtful)
     after = answered(opened.sides[1], name)
     more, is_more = opened.unread_of(opened.sides[1], after)
     tops = str(job.before.top), str(job.after.top)
-    failures = [plain(_failure(one), top) for one, top in zip((before, after), tops, strict=True)]
+    answers = zip(opened.sides, (before, after), tops, strict=True)
+    failures = [plain(_failure(side, answer), top) for side, answer, top in answers]
     failed = failures[0] if failures[0] == failures[1] else ""
     found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
     if is_doubtful or is_more:
@@ -329,8 +330,11 @@ def _no_answer(error: NodeattrsError) -> Part:
     return Part({NO_ANSWER: error}, lambda _: origins)
 
 
-def _failure(answer: Answered) -> str:
-    return str(answer[NO_ANSWER].tree[NO_ANSWER]) if NO_ANSWER in answer else ""
+def _failure(opened: Opened, answer: Answered) -> str:
+    """Why an answer, or the first deferred value in it, cannot be computed; "" where all of it can."""
+    if NO_ANSWER in answer:
+        return str(answer[NO_ANSWER].tree[NO_ANSWER])
+    return next((str(one) for one in opened.unread if one.is_uncomputed), "")
 
 
 # --- comparing

@@ -125,9 +125,10 @@ def _closed(how: str, rand: random.Random) -> Case:
 
 
 def _bag(rand: random.Random) -> Case:
-    """A recipe sets what an encrypted item of a data bag has, and the secret is not there."""
+    """A recipe sets what an encrypted item of a data bag has, at once or when it is read; the secret is not there."""
     key, can_set, written, level = _asked(rand)
-    recipe = f"node.{level}[{written!r}] = data_bag_item('app', 'one')['value']\n"
+    item = "data_bag_item('app', 'one')['value']"
+    recipe = f"node.{level}[{written!r}] = {rand.choice((item, f'lazy(lambda: {item})'))}\n"
     files = {one: text for one, text in _files(rand).items() if not one.endswith(".rb")}
     files["cookbooks/app/recipes/default.py"] = recipe
     place = "data_bags/app/one.json"

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import tree_with
-from nodeattrs.core.unread import unread_below, unread_layer
+from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -42,10 +41,12 @@ from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.formats.documents import parse
+from nodeattrs.node.documents import failures_in
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.watched import note_overlaps
+from nodeattrs.reports.values import uncomputed_in, unread_at
 from nodeattrs.store.saved_nodes import load_saved
 from nodeattrs.store.search.word import search_word
 
@@ -77,7 +78,8 @@ class Nodes(WithFacts):
     node again. Both raise the errors of the run, such as RecipeFailed, NotFound and DocumentError.
     A node has the facts that the request names, else the facts of its last run, else an unknown platform. `facts`
     ignores the last run.
-    After `answer`, the attribute `unread` lists the layers that could not be read for it.
+    After `answer`, the attribute `unread` lists the layers that could not be read for it; after `read_all` of its
+    parts, also the deferred values that cannot be computed.
     `covers` says whether a changed file may change an answer. `may_run` says whether a file is Ruby code that a recipe
     may call. `own`, `values_of` and `notes_looks` serve `impact`: it compares nodes by their looks, to run fewer.
     """
@@ -157,7 +159,8 @@ class Nodes(WithFacts):
             yield from (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
         def unread(path: TreePath) -> list[Unread]:
-            return [*unread_below(trace, path), *behind.of(path)]
+            with quietly(None if path else looks):
+                return [*unread_at(node, path), *behind.of(path)]
 
         def trace(path: TreePath) -> Trace:
             with quietly(None if path else looks):  # of the whole tree the verbs want the unknown layers alone
@@ -169,9 +172,13 @@ class Nodes(WithFacts):
         def lines(path: TreePath) -> Iterator[Origin]:
             return lines_of(trace(path))
 
+        def compute_deferred() -> None:
+            failures = failures_in(tree, is_left_out=_reads_attributes)
+            self.unread = [*self.unread, *uncomputed_in(node, failures)]
+
         attributes = Part(
             tree, lines, trace, deciding, written,
-            unread=unread, is_known=not unknown, read_all=partial(_compute_deferred, tree),
+            unread=unread, is_known=not unknown, read_all=compute_deferred,
         )  # fmt: skip
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
@@ -317,20 +324,9 @@ class Nodes(WithFacts):
         return facts_of_last_run(NO_FACTS if last is None else last.node.automatic.to_dict())
 
 
-def _compute_deferred(value: Any) -> None:
-    """Compute the deferred values in *value*, so that what they read is noted; errors and results are dropped.
-
-    Texts that read attributes alone are not computed.
-    """
-    if isinstance(value, dict):
-        for entry in value.values():
-            _compute_deferred(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            _compute_deferred(entry)
-    elif isinstance(value, Deferred) and (value.code is None or plain_text(value.code) is None):
-        with suppress(Exception):
-            value.evaluate()
+def _reads_attributes(value: Deferred) -> bool:
+    """Whether a deferred value only puts attributes into a text, so that it reads no file."""
+    return value.code is not None and plain_text(value.code) is not None
 
 
 def _as_text(node: NodeFile | None) -> str:

@@ -29,7 +29,9 @@ from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.formats.documents import Document
 from nodeattrs.kinds import EMPTY_RUN_LIST
+from nodeattrs.node.documents import failures_in
 from nodeattrs.node.node import Node
+from nodeattrs.reports.values import uncomputed_in
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
 from nodeattrs.store.saved_nodes import SavedNode, load_saved, root_from
@@ -220,6 +222,8 @@ def run_session(
         ran.warnings.extend(_unknown_node(ran.node, repository))
     config = repository.config
     document = saved_document(ran.node, config.allowed, config.blocked, shared=True)
+    failures = (failure for level in ("normal", "default", "override") for failure in failures_in(document[level]))
+    ran.warnings.extend(NodeattrsError(str(one)) for one in uncomputed_in(ran.node, failures))
     snapshot = ran.node.snapshot(shared=True, causes=config.keeps_causes)
     kept = filtered_snapshot(snapshot, config.allowed, config.blocked)
     return Session(ran, last, Saved(ran.node.name, document, kept, noted=noted))
