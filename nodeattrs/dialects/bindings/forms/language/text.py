@@ -32,7 +32,7 @@ _STARTS = ["bindings_file", "site_file", "items", "expression"]
 def parser() -> Any:
     """The LALR parser of the grammar, made once; its trees know their places.
 
-    cost:   0.2 s for the first process. lark writes its tables to a file beside the bytecode of this module, unless
+    cost:   0.2 s without the file with lark's tables, beside the bytecode of this module. lark writes that file, unless
             Python writes no bytecode. The file is trusted as bytecode is; another grammar or version makes a new one.
     raises: MissingExtra, without lark
     """
@@ -41,6 +41,7 @@ def parser() -> Any:
     except ImportError:
         raise missing_extra("lark", "bindings", "reading the text language of bindings") from None
     tables = Path(cache_from_source(__file__)).with_suffix(".tables")
+    is_written = tables.parent.is_dir() and not sys.dont_write_bytecode
     return lark.Lark(
         files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8"),
         parser="lalr",
@@ -48,7 +49,7 @@ def parser() -> Any:
         propagate_positions=True,
         maybe_placeholders=False,
         start=_STARTS,
-        cache=False if sys.dont_write_bytecode or not tables.parent.is_dir() else str(tables),
+        cache=str(tables) if is_written or tables.is_file() else False,
     )
 
 
