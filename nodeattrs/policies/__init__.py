@@ -7,24 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from nodeattrs.core import fold as core
 from nodeattrs.core.fold import Fold, Folded, Layer
-from nodeattrs.core.policy import ABSENT_KIND, ACROSS, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import ACROSS, Policy
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import hint_for
 from nodeattrs.errors import BadArgument
-from nodeattrs.peers import peer
-from nodeattrs.policies import appsettings, compose, eslint, netplan, repeated, spring
-from nodeattrs.policies.helm import HELM, HELM_4_1
-from nodeattrs.policies.named import POLICIES, NamedPolicy
+from nodeattrs.policies.named import NamedPolicy
 
 APPSETTINGS, COMPOSE, HIERA, REPLACE = "appsettings", "compose", "hiera-deep", "replace"
 GIT, NETPLAN, RUFF, SPRING, SYSTEMD, TSCONFIG = "git", "netplan", "ruff", "spring", "systemd", "tsconfig"
 ESLINT = "eslint"
-_OF_TOOLS = (APPSETTINGS, COMPOSE, ESLINT, GIT, HIERA, NETPLAN, RUFF, SPRING, SYSTEMD, TSCONFIG)
-NAMES = ("across", "inside", "helm", "helm-4.1", "json-merge-patch", REPLACE, *_OF_TOOLS)
+_MODULES = {
+    "across": "named",
+    "inside": "named",
+    "helm": "helm",
+    "helm-4.1": "helm",
+    "json-merge-patch": "named",
+    REPLACE: "named",
+    APPSETTINGS: "appsettings",
+    COMPOSE: "compose",
+    ESLINT: "eslint",
+    GIT: "repeated",
+    HIERA: "hiera",
+    NETPLAN: "netplan",
+    RUFF: "named",
+    SPRING: "spring",
+    SYSTEMD: "repeated",
+    TSCONFIG: "named",
+}
+"""Name of a policy -> the module of this package that has it in `POLICIES`. `policy_named` imports the module."""
+NAMES = tuple(_MODULES)
 """The names of all policies."""
 DEFAULT_POLICY = ACROSS.name
 """The policy of a fold that names none."""
@@ -67,32 +83,15 @@ def fold(
     return core.fold([plan] if children else [], plan.policy, strict=strict)
 
 
-_ALONE = (appsettings.POLICY, compose.POLICY, eslint.POLICY, HELM, HELM_4_1, netplan.POLICY, spring.POLICY)
-_POLICIES = {one.name: one for one in (*POLICIES, *repeated.POLICIES, *_ALONE)}
-
-
+@cache
 def policy_named(name: str) -> NamedPolicy:
     """The policy with a name. raises: BadArgument, with the nearest name"""
-    if name == HIERA:
-        return _hiera_deep()
-    if name not in _POLICIES:
+    if name not in _MODULES:
         raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
-    return _POLICIES[name]
+    policies: Iterable[NamedPolicy] = import_module(f"{__name__}.{_MODULES[name]}").POLICIES
+    return next(one for one in policies if one.name == name)
 
 
 def known_policies(name: str) -> str:
     """The hint for a name that no policy has: "did you mean NEAREST?", else the names of all policies."""
     return hint_for(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
-
-
-@cache
-def _hiera_deep() -> NamedPolicy:
-    """The policy "hiera-deep"; Hiera is imported for it alone."""
-    key = Policy(
-        "hiera-deep, a key",
-        Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),
-        Line(ANY, PRESENT, peer("hiera").strategy_of("deep").policy),
-    )
-    table = Policy(HIERA, Line(MAP, MAP, Meet(key), "the keys of both"), Line(ANY, PRESENT, TAKE))
-    summary = "each key as a lookup with the strategy deep finds it, the last file as the first level"
-    return NamedPolicy(HIERA, summary, "Puppet, Hiera, merge behaviors: deep", table, from_top=True)

@@ -112,11 +112,13 @@ def _respelled(layers: Iterable[Layer]) -> Iterator[Layer]:
         yield one
 
 
-POLICY = NamedPolicy(
-    "appsettings",
-    "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
-    ".NET, Configuration, JSON configuration provider",
-    _APPSETTINGS,
-    prepare=_respelled,
-    uniform=str.lower,
+POLICIES = (
+    NamedPolicy(
+        "appsettings",
+        "maps merge, keys without case; lists merge element by element; null leaves maps and lists",
+        ".NET, Configuration, JSON configuration provider",
+        _APPSETTINGS,
+        prepare=_respelled,
+        uniform=str.lower,
+    ),
 )

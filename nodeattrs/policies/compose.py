@@ -341,13 +341,15 @@ _PATHS: list[tuple[Path, Table]] = [
 ]
 """Path -> the table that holds there, "*" for any key."""
 
-POLICY = NamedPolicy(
-    "compose",
-    "maps merge, lists follow each other, each field of a service by its own rule; !reset and !override",
-    "Compose Specification, Merge and override",
-    _COMPOSE,
-    _PATHS,
-    _FIRST,
-    prepare=by_tree(_prepared),
-    uniform=str,
+POLICIES = (
+    NamedPolicy(
+        "compose",
+        "maps merge, lists follow each other, each field of a service by its own rule; !reset and !override",
+        "Compose Specification, Merge and override",
+        _COMPOSE,
+        _PATHS,
+        _FIRST,
+        prepare=by_tree(_prepared),
+        uniform=str,
+    ),
 )

@@ -62,12 +62,14 @@ def _laid_out(one: Layer) -> Layer:
     return Layer(tree, MovedKeys(one.origin, places), one.title, one.policy)
 
 
-POLICY = NamedPolicy(
-    "eslint",
-    "maps merge; a severity alone keeps the options of the rule; plugins unite, patterns and overrides are joined",
-    "ESLint 8, Configuration Files, Extending Configuration Files",
-    ruled(_ESLINT, read_rules({"plugins": "unite", "ignorePatterns": "append", "overrides": "append"})),
-    ((("rules", "*"), lambda _: _RULE_OF_ESLINT),),
-    from_top=True,
-    prepare=partial(map, _laid_out),
+POLICIES = (
+    NamedPolicy(
+        "eslint",
+        "maps merge; a severity alone keeps the options of the rule; plugins unite, patterns and overrides are joined",
+        "ESLint 8, Configuration Files, Extending Configuration Files",
+        ruled(_ESLINT, read_rules({"plugins": "unite", "ignorePatterns": "append", "overrides": "append"})),
+        ((("rules", "*"), lambda _: _RULE_OF_ESLINT),),
+        from_top=True,
+        prepare=partial(map, _laid_out),
+    ),
 )

@@ -324,3 +324,4 @@ HELM_4_1 = HelmPolicy(
     among=_VALUES,
     drops_nulls=False,
 )
+POLICIES = (HELM, HELM_4_1)

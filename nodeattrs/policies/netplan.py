@@ -249,12 +249,14 @@ def _mac(value: Any) -> Any:
 
 
 _PATHS = _tables()
-POLICY = NamedPolicy(
-    "netplan",
-    "maps merge, values are replaced; lists grow, each key of a device by its own rule; null removes",
-    "netplan.io 0.106, as `netplan get` reads /etc/netplan",
-    _NETPLAN,
-    _PATHS,
-    at_paths(_NETPLAN, _PATHS),
-    prepare=by_tree(_prepared),
+POLICIES = (
+    NamedPolicy(
+        "netplan",
+        "maps merge, values are replaced; lists grow, each key of a device by its own rule; null removes",
+        "netplan.io 0.106, as `netplan get` reads /etc/netplan",
+        _NETPLAN,
+        _PATHS,
+        at_paths(_NETPLAN, _PATHS),
+        prepare=by_tree(_prepared),
+    ),
 )

@@ -111,11 +111,13 @@ def _with_lists(value: Any) -> Any:
     return {str(key): entry for key, entry in entries.items()}
 
 
-POLICY = NamedPolicy(
-    "spring",
-    "maps merge, keys without case and dashes, a.b is b in a; lists and other values are replaced",
-    "Spring Boot, Externalized Configuration, Profile Specific Files and Relaxed Binding",
-    ACROSS,
-    prepare=_as_trees,
-    uniform=_uniform,
+POLICIES = (
+    NamedPolicy(
+        "spring",
+        "maps merge, keys without case and dashes, a.b is b in a; lists and other values are replaced",
+        "Spring Boot, Externalized Configuration, Profile Specific Files and Relaxed Binding",
+        ACROSS,
+        prepare=_as_trees,
+        uniform=_uniform,
+    ),
 )
