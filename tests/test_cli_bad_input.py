@@ -298,7 +298,8 @@ class TestStore:
             ("kept", "a directory of an older version: docs/stores.md, Other versions"),
             ("gopher://x", "there is no store of the kind gopher://"),
             ("file:///srv/nodes", "'file:///srv/nodes' is no store"),
-            ("sqlite://host/x.db", "names a machine"),
+            ("sqlite://host/x.db", "names no file"),
+            ("sqlite:x.db", "names no file"),
             ("", "'' is no store"),
         ],
     )

@@ -23,6 +23,8 @@ def open_store(place: str | os.PathLike[str]) -> Store:
     """
     text = os.fspath(place)
     scheme, mark, rest = text.partition("://")
+    if text.startswith("sqlite:") and not text.startswith("sqlite:///"):
+        raise StoreError(f"{text} names no file", hint="write three slashes and a file: sqlite:///srv/nodes.db")
     if not mark and text.endswith(".db"):
         return SqliteStore(text)
     if not mark or scheme == "file":
@@ -40,10 +42,5 @@ def open_store(place: str | os.PathLike[str]) -> Store:
         raise StoreError(
             f"there is no store of the kind {scheme}://",
             hint="known are sqlite://, postgresql:// and the path of a file that ends in .db",
-        )
-    if not rest.startswith("/"):
-        raise StoreError(
-            f"{text} names a machine, and no path on this one",
-            hint="write three slashes and a file: sqlite:///srv/nodes.db",
         )
     return SqliteStore(unquote(rest))
