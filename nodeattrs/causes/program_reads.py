@@ -19,9 +19,11 @@ _MOST, _MOST_NODES = 200, 10_000
 
 
 def reads_of(text: str, line: int) -> tuple[str, ...]:
-    """The attributes and lookups that the statement at *line* reads: spelled paths, and `lookup(key)`.
+    """The attributes and lookups that the innermost statement at *line* reads: spelled paths, and `lookup(key)`.
 
-    Each once, in the order of the text. () for a line without a statement, and for a text that is not Python.
+    A statement includes its body: at the line of an `if`, what the body reads is found, too. Names are followed to
+    their values. Each path is given once, in the order of the text. () for a line without a statement, for a statement
+    that reads nothing, and for a text that is not Python. After 10,000 nodes of syntax no more is found.
 
     >>> reads_of("web = node['apache2']\\nfile('/x', content=web['dir'] + lookup('motd'))\\n", 2)
     ('apache2.dir', 'lookup(motd)')
@@ -38,8 +40,8 @@ def conditions_of(text: str, line: int) -> tuple[str, ...]:
     """The attributes and lookups that decide whether the statement at *line* runs: spelled paths, and `lookup(key)`.
 
     They are read by the conditions, cases and loops around the statement, and by earlier statements of the same `try`.
-    An earlier condition counts, too, if its `return`, `break` or `continue` may skip the statement. () for none, and
-    for a text that is not Python.
+    At the line of an `if` or a loop, its own condition is among them. An earlier condition counts, too, if its
+    `return`, `break` or `continue` may skip the statement. () for none, and for a text that is not Python.
 
     >>> conditions_of("if node['web']:\\n    node.default['a'] = 1\\n", 2)
     ('web',)

@@ -31,11 +31,12 @@ class Write(NamedTuple):
 
 
 def writes_of(text: str, path: Path) -> Iterator[Write]:
-    """Yield the lines of a Python source that set *path*, or a value above it. Yields nothing for a text that is not
-    Python.
+    """Yield the lines of a Python source that set *path*, or a value above it that may contain *path*.
 
-    A computed step in the source fits any key. A value above *path* counts if it may have the path: a map literal with
-    the key, or a computed value.
+    It finds assignments such as `default['a'] = 1`, calls such as `default('a', 'b', 1)`, and calls of `update` on an
+    attribute. It does not find `+=`, `update` on a whole level, and lines that set a value below *path*.
+    A computed step in the source fits any key. A value above *path* may contain it if it is a map literal with the key,
+    or a computed value; a scalar or a list literal cannot. Nothing for a text that is not Python.
 
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
@@ -58,7 +59,8 @@ def includes_of(text: str) -> Iterator[int]:
 def first_keys(text: str) -> Iterator[tuple[object, int]]:
     """Yield (first key, line) for each place in a Python source that sets an attribute. A computed key is None.
 
-    A key is yielded again for each place. Nothing is yielded for a text that is not Python.
+    Places are those that `writes_of` finds. A key is yielded again for each place. Nothing is yielded for a text that
+    is not Python.
     """
     with suppress(SyntaxError, ValueError, RecursionError):
         for node in ast.walk(ast.parse(text)):

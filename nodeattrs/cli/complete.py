@@ -38,7 +38,10 @@ def value_kind(action: argparse.Action) -> str:
 
 
 def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParser]) -> list[str]:
-    """The completions of the last word; [] for none. Also [] if an error occurs, and for a single word.
+    """The completions of the last word; [] for none, and for a single word, which would be a command.
+
+    [] also if the command is unknown, or a store or folder cannot be read: after a NodeattrsError, an OSError, a
+    ValueError or the SystemExit of a parser. Other errors are passed on.
 
     The words "profile", "::" and "users" are joined, since bash splits at colons and at "@". The completions then begin
     after the last of these signs.

@@ -51,11 +51,12 @@ class LooksOfScope(Looks):
 class LookedScopes:
     """Repeats lookups of Hiera for one node, to find out whether it may share the answer of another node.
 
-    A look of a kind in HIERA is one lookup that the run of the other node made. `look` makes it for this node, and
-    returns the value, or raises NotFound without a Hiera tree.
+    The run of the other node has noted each of its lookups as a *look*, a tuple whose kind is in HIERA. `look(look)`
+    repeats such a lookup for this node, and returns the value of this node. Without a Hiera tree it raises NotFound.
+    The constructor reads nothing.
     hiera: the Hiera tree; None: the repository has none
-    name:  the node
-    facts: the facts of the node, as its file has them. Facts that the run of the other node has set are added
+    name:  the name of this node
+    facts: the facts of this node, as its file has them. Facts in a look, which the other run has set, replace them
     """
 
     def __init__(self, hiera: Lookup | None, name: str, facts: Mapping[str, Any]) -> None:
@@ -63,10 +64,10 @@ class LookedScopes:
         self._scopes: dict[tuple[str, str], LookupScope] = {}
 
     def look(self, look: Look) -> Any:
-        """Repeat, for this node, a lookup that the run of another node made, and return the value of Hiera.
+        """Repeat, for this node, a lookup that the run of another node made, and return the value of this node.
 
-        look:   a look of a kind in HIERA
-        raises: NodeattrsError; NotFound, without a Hiera tree
+        look:   a look in the form that HIERA describes
+        raises: NotFound, without a Hiera tree; NodeattrsError, if Hiera cannot answer
         """
         if self._hiera is None:
             raise NotFound("this repository has no Hiera tree")

@@ -161,9 +161,14 @@ def _leads_out(path: str, target: str) -> bool:
 
 
 def copy_side(side: Side, place: Path, title: str = "") -> Side:
-    """Copy the files of a side into a folder *place*, and return the side of the copy, whose files may be changed.
+    """Copy the files of a side that have a mark (`Side.files`), and return the side of the copy, without notes.
 
-    It has the marks of *side*, which do not follow later changes. title: "" keeps the title
+    Files of the copy may be changed with `write_file`. The copy has the marks of *side*, and keeps them when its files
+    change. A link stays a link. A link that leads out of the side leads to the same place as before. One that
+    `commit_side` did not make is missing here, too. A submodule becomes an empty folder.
+    place:  the folder for the copy; it is made if it does not exist
+    title:  the title of the copy; "" keeps the title of *side*
+    raises: OSError, for a file that cannot be copied, or that is no longer there
     """
     for file, mark in side.files.items():
         target = place / file

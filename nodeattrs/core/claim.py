@@ -188,8 +188,8 @@ class Claim:
     """One value that one source sets at a path.
 
     Two claims are equal if path, value, rank and verb are equal; other fields are not compared.
-    `causes` calls `why` at each use. `cause_lines` gives the causes as texts, such as "b.py:2". Both are empty without
-    causes.
+    `causes` calls `why` at each access; () without causes. `cause_lines()` gives the causes as texts; [] without them.
+    All calls that led to the line are one text, "a.py:7, called from b.py:8"; each other cause is one, "b.py:2".
     path:   the steps from the root of the tree
     value:  the value: plain data, never changed afterwards
     rank:   the number of the slot or layer; a higher number is stronger

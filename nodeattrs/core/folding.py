@@ -352,11 +352,12 @@ class Step(NamedTuple):
 class Folding:
     """Parts that are merged one after another; the steps are recorded. Call `lay` for each part, then read `result`.
 
-    `lay` merges a part, or the result of another folding; it returns None, and ignores an ABSENT part. It raises
-    MergeConflict if the policy refuses the part. `change` calls functions, whose results replace the result. `finish`
-    merges the result over nothing as a last step. Both return the new result. Earlier results are not kept: `results`
-    computes them again, and yields `start` and the result of each step. `located` returns the last result with other
-    origins, which also have the path in the tree of each source.
+    `lay` merges a part, or the result of another folding, and returns None. It ignores an ABSENT part; an unknown part
+    becomes a step, and changes nothing else. It raises MergeConflict if the policy refuses the part. `change` calls
+    functions, whose results replace the result. `finish` merges the result over nothing as a last step. Both return the
+    new result. Earlier results are not kept: `results` computes them again, and yields `start` and the result of each
+    step. `located` computes the last result again, with origins that also say where the value is in the tree of its
+    source (`SourcePath`).
     from_top: False: each part is merged over the result so far; True: the result so far is merged over each part
     opening:  a policy for the first part, which is then merged over nothing; None: the first part is taken unchanged
     start:    a part without a source that is there before the first one; None: the folding starts empty

@@ -247,9 +247,13 @@ def _field(value: Any, field: Any) -> Any:
 def remade(before: Part, value: Any, source: int | SourcePath) -> Part:
     """A part for *value*. Code that knows no origins, such as a JSON patch, has made the value from *before*.
 
-    Entries equal to the old entries at the same key or index keep their origins; all others get *source*. If a list
-    became longer or shorter, an element keeps the origins of an equal old element at any index.
-    cost: one look at each entry
+    Maps, and lists of the same length, are compared entry by entry. An entry that did not change keeps its origins, and
+    any other gets *source*. In a list that became longer or shorter, an element has the origins of an equal old element
+    at any index. A map that became empty gets *source*.
+    Scalars of different types differ, so that 1 is not True. But a list that Python finds equal to the old list keeps
+    all origins, even if a 1 in it became True.
+    source: of what changed; a `SourcePath` is the place of *value*, and its entries get their own paths below it
+    cost:   one look at each entry
     """
     old, origins = before.value, before.origins
     if type(old) is type(value):

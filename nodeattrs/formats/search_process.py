@@ -22,6 +22,7 @@ def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any
     method: "search" and "match" give a bool. "groups" gives [groups as a list, groups by name] of the first match, or
             None. Any other name is a method of `re.Pattern`, such as "sub"
     words:  the arguments of the method
+    raises: the errors of the method, such as re.error for a bad template of "sub"
     """
     if method in ("search", "match"):
         return getattr(pattern, method)(*words) is not None
@@ -32,7 +33,13 @@ def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any
 
 
 def main() -> None:
-    """Answer questions from standard input until it ends. An error of a search is an answer, too."""
+    """Answer questions from standard input until it ends. Without a question nothing is written.
+
+    A question is [seconds, expression, flags, method, *words], for `answer`. A reply is {"answer": its result}. If the
+    expression is faulty or the search fails, it is {"error": text}. Each reply also has "seconds", the processor time
+    that was used. If a search takes more processor time than the question allows, the signal SIGPROF ends the process,
+    and there is no reply. Ctrl-C is ignored.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, which closes the pipe
     warnings.simplefilter("ignore")
     for line in sys.stdin:

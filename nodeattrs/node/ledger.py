@@ -255,11 +255,13 @@ class Ledger(dict[Any, Any]):
             self.serial += 1
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
-        """Replace the content of a slot by *tree*.
+        """Replace the whole content of a slot by *tree*, and empty the cache of reads.
 
-        tree:     not copied, so the caller must not change it; secrets in it are wrapped
-        mark:     of the line that sets it; 0: not known
-        remember: True notes the old content in the history. False, for a new run, does not, and forgets unknown layers
+        tree:     {} empties the slot. It is not copied, so the caller must not change it; secrets in it are wrapped
+        mark:     of the line that sets it, for entries that have no mark of their own; 0: not known
+        remember: True notes the old content in the history, as one event at the path (). Nothing is noted if the slot
+                  was empty, or without provenance. False, for a new run, notes nothing, and forgets the slot's unknown
+                  layers
         """
         tree = self.secrets.wrapped((), tree)
         with self.lock:

@@ -165,24 +165,28 @@ class Marks:
         return inner is not None and outer is not None and inner.begins_in(outer)
 
     def known_setter(self, setter: Setter) -> Setter:
-        """The one setter object for a kind, name and locator: the first one that was given. Marks go by its
-        identity.
+        """The first setter that was given with this kind, name and locator object: *setter* itself if it is new.
+
+        `number_here` gives two setters the same marks only if they are the same object.
         """
         return self._setters.setdefault((setter.kind, setter.name, id(setter.locator)), setter)
 
     def add(self, mark: Mark) -> int:
-        """Add a mark, and return its number."""
+        """Add a mark, also if there is an equal one, and return its number."""
         self.table.append(mark)
         return len(self.table) - 1
 
     def number_here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, is_step: bool = False) -> int:
-        """The number of the mark for the line outside of this library that calls now. A new line gets a new mark.
+        """The number of the mark for the nearest calling line outside of this library. A new line gets a new mark.
 
-        The same expression, setter, depth and verb have the same number; inside a function, each chain of calls has its
-        own. If the current setter has a locator, it is the number for that locator, and no frame is looked at.
+        An expression that called before, with the same setter, depth and verb, gets its old number, and `last_uses`
+        notes the use. In a function that a setter's block calls, the calls on the way must be the same, too.
+        If the current setter has a locator, no frame is looked at: that setter has one mark for each depth and verb.
+        If all frames belong to this library, the outermost one counts.
         depth: how many first steps of a path are left out before the locator gets it
         verb:  how the line sets the value
-        above: how many frames, this one included, certainly belong to this package
+        above: the number of frames that are skipped unseen, with the frame of this function as the first one. All of
+               them must belong to this library
         is_step: True for a map above the path that the line goes on to set; `is_step` of its site is then true
         cost:  a walk up the frames of this package; from inside a function also up to the file that runs
         """

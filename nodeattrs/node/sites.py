@@ -273,10 +273,12 @@ class FileVersion(NamedTuple):
 class SavedRun:
     """The source files of one saved run. A file is read at its first use; each version is parsed once.
 
-    `content` gives the bytes of a version, and `text` its parsed source. `text_at` finds the version by the name of the
-    file, as code objects have it. Each returns None for a version that is not available. `path` is that name of a file.
+    `content(source)` gives the bytes of a version, and `text(source)` its parsed source. `text_at(filename)` finds the
+    version by a name such as "/srv/chef/recipes/web.py", which code objects have. Each returns None for a version that
+    is not available. `root()` gives the folder of the repository, "" without one. `path(file)` adds this folder to the
+    name of a file.
 
-    sources:  the versions that the snapshot names
+    sources:  the versions that the snapshot names; of several versions of one file, `text_at` takes the first
     versions: gives their content; None if there is no repository: then no version is available
     """
 
@@ -289,7 +291,10 @@ class SavedRun:
         return "" if self.versions is None else self.versions.root
 
     def path(self, file: str) -> str:
-        """The name of a file of the repository with its folder, as code objects have it."""
+        """The name that code objects have for a file of the repository: *file* behind the folder of the repository.
+
+        file: relative to the repository, with forward slashes; it need not exist
+        """
         return os.path.join(self.root(), *file.split("/"))
 
     def content(self, source: FileVersion) -> bytes | None:
@@ -297,7 +302,10 @@ class SavedRun:
         return None if self.versions is None else self.versions.content(*source)
 
     def text(self, source: FileVersion) -> PythonText | None:
-        """The Python source of a version, parsed once; None where the version is not available."""
+        """The Python source of a version; None where the version is not available. Kept after the first call.
+
+        A version that cannot be decoded gives an empty source.
+        """
         if source not in self._texts:
             content = self.content(source)
             text = None if content is None else PythonText(self.path(source.file), python_text(content))
@@ -305,9 +313,10 @@ class SavedRun:
         return self._texts[source]
 
     def text_at(self, filename: str) -> PythonText | None:
-        """The Python source of a file in the version that ran. filename: as code objects have it
+        """The Python source of a file in the version that ran.
 
         None where the snapshot does not name the file, or its version is not available.
+        filename: the name that code objects have, as `path` gives it
         """
         file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
         source = next((one for one in self.sources if one.file == file), None)

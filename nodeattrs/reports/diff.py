@@ -119,8 +119,9 @@ class Difference:
     """The report about the differences of two nodes, in their merged attributes at and below a path.
 
     `changes` has the leaves that differ, and `slots` the slots that differ; [] for none. `unread` has the sources that
-    were not read and may change a compared value. The trees are compared at the first access. `to_dict` returns the
-    report as JSON-able data, and `lines` yields the text; traces are computed only then.
+    were not read and may change a compared value; [] for none. The trees are compared at the first access. `to_dict`
+    returns the changes as JSON-able data, and `lines` yields them as text, both without `unread`. Traces are computed
+    only then.
     left, right: the two nodes, with their titles
     path:    only values at and below this path are compared; () for all
     by_slot: True: each of the fifteen slots is compared, too, which finds differences that an override hides
@@ -147,7 +148,7 @@ class Difference:
 
     @property
     def unread(self) -> list[Unread]:
-        """The sources of both nodes that were not read and may change a compared value."""
+        """The sources of both nodes that were not read and may change a compared value; [] for none. Not kept."""
         return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
     def _details(self, change: TreeDifference) -> tuple[list[tuple[Origin, ...]], list[_ElementChange]]:
@@ -168,9 +169,11 @@ class Difference:
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the titles, a block for each changed path with values or elements and their origins, then the slots.
+        """Yield a line with both titles, a block for each changed path, then a block for each slot that differs.
 
-        Without changes: the titles and "no difference".
+        A block has the values, or the elements that only one of two lists has, with their origins. With *causes*
+        it also has the lines that the right value comes from. Without changes, the line "no difference" takes the place
+        of the paths; with *by_slot* it is "no difference in what is read". Sources that were not read are not named.
         """
         yield f"{screen.paint(self.left.title, 'strong')} -> {screen.paint(self.right.title, 'strong')}"
         if not self.changes:

@@ -26,11 +26,12 @@ _COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,50
 @checked_args(select=ListLike, ignore=ListLike, known=Mapping, root=str)
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Chooses the findings of a check that are reported. Call `reported`; the constructor reads and checks nothing.
+    """Chooses the findings of a check that are reported. The constructor reads no files, and does not look up codes.
 
-    `reported` returns the findings to report, and the number of findings left out. It counts equal findings once. It
-    also leaves out findings for which a comment in the file says "nodeattrs: ignore". A file that cannot be read has no
-    such comments.
+    `reported` returns (the findings to report, the number of findings left out). Of several equal findings, one is
+    reported or left out, and the others are not counted. A finding is also left out if a comment in its file says
+    "nodeattrs: ignore": on its line, alone on the line before, or with "ignore-file" anywhere. A file that cannot be
+    read has no such comments.
 
     select: codes, beginnings of codes, names of codes, or "all"; only findings with these are reported. Empty: all
     ignore: codes in the same form; their findings are left out. If an entry of *select* and one of *ignore* match, the
@@ -45,9 +46,9 @@ class Selection:
     root: str = ""
 
     def reported(self, found: Iterable[Finding]) -> tuple[list[Finding], int]:
-        """Returns (findings to report, number of findings left out); ([], 0) for none.
+        """Returns (findings to report, number of findings left out); ([], 0) if *found* is empty.
 
-        The findings are sorted by place; equal ones count once. Their files are read for comments.
+        The findings to report are sorted by place. Equal ones count as one finding. Their files are read for comments.
         """
         located = dict.fromkeys(one._replace(file=_from_here(self.root, one.file)) for one in found)
         comments = cache(_comments)

@@ -73,7 +73,11 @@ def is_leaf(value: Any) -> bool:
 
 
 def scalar_text(value: Any) -> str:
-    """A scalar or an empty container as JSON text; "(nothing)" for ABSENT, the marker for a secret."""
+    """A scalar or an empty container as text on one line: JSON if it is JSON data, "(nothing)" for ABSENT.
+
+    Any other value, such as a secret or a date, is written as its `str`. Letters outside ASCII are kept, and control
+    characters are escaped. Deferred values and full containers are for `on_one_line`.
+    """
     if value is ABSENT:
         return "(nothing)"
     if value is None or isinstance(value, (bool, int, float, dict, list)):
@@ -83,7 +87,9 @@ def scalar_text(value: Any) -> str:
 
 
 def on_one_line(value: Any) -> str:
-    """*value* as text without a line break.
+    """*value* as text without a line break, a map or list with all its entries; "(nothing)" for ABSENT.
+
+    A deferred value is computed; one that fails is written as {"$deferred": reason}.
 
     >>> from nodeattrs import Sensitive
     >>> on_one_line({"port": 80, 1: [Sensitive("x"), None]})

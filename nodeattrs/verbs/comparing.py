@@ -407,10 +407,11 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def plain(value: Any, top: str) -> Any:
-    """A copy of a value for comparison: any map or sequence as dict and list, deferred values computed.
+    """A copy of a value for comparison: a map as a dict, a list or tuple as a list, a deferred value computed.
 
-    An error becomes an object that prints as its message and code; a secret stays as it is.
-    top: the folder of the side, which is removed from texts
+    A NodeattrsError, also one that a deferred value raises, becomes an object whose text is "message [code]". Any other
+    error of a deferred value becomes a text such as "KeyError: 'a'". Secrets and all other values stay as they are.
+    top: the folder of the side. Its name is removed from texts and messages, and not from keys
     """
     if isinstance(value, Mapping):
         return {step: plain(entry, top) for step, entry in value.items()}

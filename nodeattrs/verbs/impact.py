@@ -188,13 +188,14 @@ class DialectAnswers:
 class Impact:
     """What a change changes. `impact` fills it; the caller of `impact` may set `unread`.
 
-    `outcome` returns the effect of one file in words. `is_certain` says whether *groups* has all changes. `subjects`
-    has (dialect, name) of each subject that changes. `not_run` has the changed files that were not read or not run, and
-    `unseen` those that no subject reads. `doubtful` has the groups with unread places. `left` is the number of subjects
-    that were not computed because the user interrupted.
+    `outcome(file)` returns the effect of one changed file in words, such as "changes values". Its argument is a name of
+    *changed*. `is_certain` is True if *groups* certainly has all changes, even if there are none. `subjects` has
+    (dialect, name) of each subject that changes, or that is on one side only. `not_run` has the changed files that were
+    not read or not run. `unseen` has changed files that no subject reads and that may matter. `doubtful` has the groups
+    with unread places. `left` is the number of subjects that were not computed because the user interrupted.
     before, after: the titles of the sides
     files:    the changed files, relative to the folder of the question
-    changed:  the changed files in the order of *files*, relative to the top folder of the side
+    changed:  the same files in the same order, relative to the top folder of the side
     dialects: the numbers and files of each dialect
     groups:   the differences; subjects with equal differences are in one group
     silent:   the changed lines without an effect
@@ -248,9 +249,11 @@ class Impact:
         return [group for group in self.groups if group.unread]
 
     def outcome(self, file: str) -> str:
-        """The effect of a changed file, in words; NOT_READ for a file that no dialect reads, or that did not change.
+        """The effect of a changed file, in words: "changes values", "was not run, or not read", "is read and changes
+        nothing" or "is read by no subject".
 
-        file: as seen from the top of the side
+        NOT_READ for a file that no dialect reads, for one that did not change, and for an unknown name.
+        file: relative to the top folder of the side, as in *changed*
         """
         if any(line.file == file for group in self.groups for line in group.lines):
             return "changes values"

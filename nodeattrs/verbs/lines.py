@@ -406,7 +406,11 @@ class FolderLines:
         return () if side is None or shown is None else text_of(side, shown) or ()
 
     def in_file(self, file: str) -> list[Effect]:
-        """The effects of the lines of a file, sorted by line; [] for an unknown file. They are kept until `look`."""
+        """The effects of all lines of a file, sorted by line; [] for a file that sets nothing, or that is not known.
+
+        The list is kept until the next call of `look`, so the caller must not change it.
+        file: relative to the folder, with forward slashes
+        """
         with self._lock:
             if file not in self._in_file:
                 places = sorted(place for place in self._at if place[0] == file)
@@ -414,7 +418,7 @@ class FolderLines:
             return self._in_file[file]
 
     def all(self) -> list[Effect]:
-        """The effects of all lines, sorted by file and line."""
+        """The effects of all lines of all files, sorted by file and line; [] if no line sets a value."""
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:

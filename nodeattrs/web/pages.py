@@ -229,7 +229,10 @@ def _named_page(kind: str, site: ShownProject, given: Given) -> Page:
 
 
 def values(site: ShownProject, given: Given) -> Page:
-    """The page that explains a key in every dialect of the repository; without `key` a form and the subjects."""
+    """The page that explains a key in every dialect of the repository; with `dialect` in this dialect alone.
+
+    Without `key` it is a form with the names of the subjects; a repository without subjects is no error there.
+    """
     key = given.get("key", "").strip()
     if not key:
         found = answer(site, "list", kind="subjects")
@@ -241,7 +244,7 @@ def values(site: ShownProject, given: Given) -> Page:
 
 
 def subjects(site: ShownProject, given: Given) -> Page:
-    """The page with the subjects of all dialects in the repository."""
+    """The page with the names of the subjects of all dialects; without subjects it shows the error of `list`."""
     found = answer(site, "list", kind="subjects")
     return _made("subjects.html", "Subjects", found, "list", {"kind": "subjects"}, by=_by_dialect(found))
 

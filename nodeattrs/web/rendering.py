@@ -228,9 +228,11 @@ def _several_setters(explanation: Mapping[str, Any]) -> bool:
 
 
 def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; a map above attributes has None as leaf.
+    """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; nothing without attributes.
 
-    A map that two attributes in a row share is yielded once. The path () has the key "(root)".
+    The leaf of a row is its attribute. A map above attributes has a row before them, with None as leaf; maps that an
+    attribute shares with the attribute before it have no second row. The depth is the number of maps above, from 0. The
+    path () has the key "(root)" and the depth -1.
 
     attributes: sorted by path; each has "steps"
     """

@@ -74,9 +74,10 @@ class VariableFiles:
         return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
 
     def text(self, path: Path) -> Text:
-        """The text of a file. It is not kept: each call reads the file again.
+        """The text of a file, with its name for messages. Each call reads the file again.
 
-        raises: AnsibleError, if the file is not there or cannot be read
+        An encrypted file gives its encrypted text, also with *passwords*; `document` decrypts.
+        raises: AnsibleError, if the file is not there, is not UTF-8, is too large, or cannot be read
         """
         name = self.shown(path)
         try:

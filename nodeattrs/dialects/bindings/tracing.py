@@ -105,9 +105,9 @@ class Account:
     A source is a declaration, a fragment or an unread set. It has a number; the greater number is stronger. `trace`
     gives the trace of a path. For the whole value, the claims of the inner account come after the winner's claim. For a
     path inside of the value, they stand in its place. `set_by` yields an `ElementOrigin` for each element of a
-    collection. `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets, and
-    `rank_of` gives the number of a set. `innermost` is the last of the inner accounts, or this one. `titles` maps all
-    numbers to titles.
+    collection. `causes_of` gives the conditions of a source, by its number. `unknown` yields the unread sets that may
+    decide, also of inner accounts. `rank_of` gives the number of a set. `innermost` is the last of the inner accounts,
+    or this one. `titles` maps all numbers to titles.
     label:         the first step of all paths
     folding:       the sources, merged in order; empty if nothing is declared
     sources:       number -> source; the sources of *inner* have smaller numbers
@@ -149,7 +149,10 @@ class Account:
         return own._replace(claims=tuple(_joined_rows(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
-        """Yield the unread sets that might decide the value; one that may also decide the inner value comes twice."""
+        """Yield the unread sets that may decide the value here, then those that may decide it in the inner accounts.
+
+        A set that may decide in two accounts is yielded twice. Nothing if no unread set may decide.
+        """
         for number in walk(self.folding, ()).unknown:
             of = self.sources[number].of
             if isinstance(of, UnknownSet):

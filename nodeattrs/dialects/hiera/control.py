@@ -153,9 +153,15 @@ def modulepath(
 
 
 def named_modules(file: pathlib.Path, name: str, warn: Warn) -> dict[str, int]:
-    """Module -> its line, for the modules that a Puppetfile names as plain strings; {} where there is no file.
+    """Module -> its line, for the modules that a Puppetfile names; {} where there is no file.
 
-    A computed name is a warning.
+    A `mod` counts only as the first word of a line. Its name is the part behind the author: "stdlib" for
+    'puppetlabs/stdlib' and 'puppetlabs-stdlib'. Of several lines with one name, the last counts. A name that is not a
+    plain text in quotes is left out, with a warning.
+    file:   the Puppetfile
+    name:   the name of the file in messages
+    warn:   called with each warning
+    raises: DocumentError, for a file that cannot be read; TooMuch
     """
     text, budget = Text(name, text_of(file, name) if file.is_file() else ""), Budget(name)
     modules: dict[str, int] = {}
