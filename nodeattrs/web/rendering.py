@@ -228,9 +228,10 @@ def _several_setters(explanation: Mapping[str, Any]) -> bool:
 
 
 def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; a map above attributes has None as leaf.
+    """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; nothing without attributes.
 
-    A map that two attributes in a row share is yielded once. The path () has the key "(root)".
+    Each attribute is the "leaf" of a row. Before it comes a row for each map that contains it, with None as "leaf". A
+    map that also contains the attribute before has its row already. The row of the path () has the key "(root)".
 
     attributes: sorted by path; each has "steps"
     """
