@@ -116,8 +116,8 @@ class Flow:
     value:   the value to trace. ABSENT: the value is not known, and sources of any value are returned
     imports: called with (module name, importing file), returns the ParsedCode of the module; None for an unknown
              module. By default no module is known
-    depth:   0 for a trace that no other trace needs, else one more than the other trace's. A deep trace follows fewer
-             expressions
+    depth:   0 for a caller's search. To find a key that is computed, or the function that a call means, a search
+             starts another one with a depth of one more. From depth 2 on it finds no keys, from depth 3 on no functions
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Find Python programs that may depend on more than the node: the time, random numbers, files, the network.
 
-Only names in the sources are looked at; nothing runs. Any other program computes the same from the same attributes, so
-its results may be used for several nodes.
+Only imports and names in the sources are looked at; nothing runs. Reasons are imports of modules that are not in a list
+of harmless ones, functions such as `open`, attributes that begin with an underscore, `global`, `nonlocal` and `async`.
+A program without a reason computes the same from the same attributes, so its results may be used for several nodes.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _OPEN = frozenset(
 
 
 def unnoted(place: Path) -> str:
-    """Why a program may depend on more than the attributes of its node, in words: "a.py uses time"; "" if it does not.
+    """Why programs may depend on more than the attributes of their node, in words; "" without a reason.
 
-    place: a program, or a folder. The programs of a folder are looked at in the order of their paths, up to the first
-           reason
+    The words are "a.py uses time", or "a.py cannot be read" for a file that is missing, or that is no UTF-8 text.
+    Text that is not Python gives no reason, since it cannot run. Nothing is raised. Each content is parsed once.
 
-    A file that cannot be read is a reason; a file that is not Python is none. Nothing is raised. Each content is parsed
-    once.
+    place: a path that ends in .py is one program. Any other path is a folder; the programs below it are looked at in
+           the order of their paths, up to the first reason. A folder that does not exist has no programs
     """
     for file in [place] if place.suffix == ".py" else sorted(place.rglob("*.py")):
         try:

@@ -25,10 +25,11 @@ class Part(NamedTuple):
     trace:    path -> its `Trace`: the line that won, the lines that lost, and the rules that decided. It may raise
               NotFound for a path that is not set. None: the dialect has no traces
     deciding: path -> lines such as a condition, which set no value but decide which lines set it
-    written:  returns the trees as people wrote them, with overridden values; None if *tree* has all their paths
+    written:  returns the trees of the layers, which also have the paths of overridden values; None if *tree* has all
+              paths that a layer sets
     is_keyed: whether each key of *tree* is looked up on its own; then there is no trace for the empty path
     unread:   path -> what was not read and may change the value there or below; None: taken from the trace
-    is_known: True: no layer is unknown, so no trace has one
+    is_known: True: no layer is unknown, so no trace names one. False: a trace may name one
     read_all: looks up every value of *tree* that has not been looked up yet
     """
 

@@ -44,7 +44,7 @@ class _Watch:
             self.raw.add((os.fspath(path), listed))
 
     def keys(self) -> frozenset[str]:
-        """What was looked at below the folder, as keys of a side."""
+        """The keys of what was looked at in the side's folder, as `Side.mark` takes them; empty for nothing."""
         found: set[str] = set()
         for path, listed in tuple(self.raw):  # other threads may look at something meanwhile
             if path.startswith(EVERYTHING):
@@ -79,9 +79,11 @@ def note_read(*paths: str) -> None:
 
 @contextmanager
 def unnoted() -> Iterator[None]:
-    """A context manager: what this process looks at in the block is not noted. The caller notes what its answer needs.
+    """A context manager: what this process looks at in the block is not noted, in any thread.
 
     It is for files that are read once for many answers: else the first of these answers would depend on all of them.
+    After the block the caller notes what its answer needs; a `note_read` inside the block is dropped, too. Outside of
+    `watched` the block changes nothing.
     """
     watch, raw = _CurrentWatch.watch, {*_CurrentWatch.watch.raw} if _CurrentWatch.watch is not None else set()
     try:
@@ -96,9 +98,10 @@ def watched(side: Side) -> Iterator[Callable[[], frozenset[str]]]:
     """A context manager that notes which files and folders below a side this process looks at, in any thread.
 
     It gives a function without arguments. The function returns the keys of all that was noted so far, as `Side.mark`
-    takes them. EVERYTHING is among them if a program was started, which may have read anything.
-    Only one block is active at a time: a second caller waits until the first block has ended. The audit hook stays in
-    the process, and does nothing between two blocks.
+    takes them; also after the block. EVERYTHING is among them if a program was started, which may have read anything.
+    Only one thread has a block at a time: another thread waits until that block has ended. Blocks must not be nested
+    in one thread: from the start of the inner block on, the outer one has no notes of opened files any more. The audit
+    hook stays in the process, and does nothing between two blocks.
     """
     with _CurrentWatch.lock:
         if not _CurrentWatch.hooked:

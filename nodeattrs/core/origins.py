@@ -86,7 +86,7 @@ def _inside(patched: PatchedOrigins, step: Any) -> Origins:
 
 
 def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
-    """A copy of *origins* in which each source becomes number(source); None stays None."""
+    """A copy of *origins* in which each source becomes number(source); None stays None, and paths are kept."""
     kind = type(origins)
     if kind is int:
         return number(origins)
@@ -117,9 +117,10 @@ def origins_by_key(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origin
 
 
 def united(first: Origins, second: Origins) -> Origins:
-    """The origins of a value that two sources set equally: a tuple of the sources of both, each once.
+    """The origins of a value that both *first* and *second* set: a tuple with both, each of its entries once.
 
-    If both are equal, *first* itself is returned.
+    If the two are equal, *first* itself is returned. Of a tuple the entries are taken one by one. Origins of any other
+    type, dicts and lists too, become one entry; `gathered` looks into them.
     """
     if first == second:
         return first

@@ -250,8 +250,7 @@ def remade(before: Part, value: Any, source: int | SourcePath) -> Part:
     Maps, and lists of the same length, are compared entry by entry. An entry that did not change keeps its origins, and
     any other gets *source*. In a list that became longer or shorter, an element has the origins of an equal old element
     at any index. A map that became empty gets *source*.
-    Scalars of different types differ, so that 1 is not True. But a list that Python finds equal to the old list keeps
-    all origins, even if a 1 in it became True.
+    Scalars of different types differ, so that 1 is not True.
     source: of what changed; a `SourcePath` is the place of *value*, and its entries get their own paths below it
     cost:   one look at each entry
     """
@@ -259,7 +258,7 @@ def remade(before: Part, value: Any, source: int | SourcePath) -> Part:
     if type(old) is type(value):
         if type(value) is dict:
             return _remade_map(before, value, source)
-        if type(value) is list and value != old:
+        if type(value) is list and strict_key(value) != strict_key(old):
             return _remade_list(before, value, source)
         if old == value:
             return Part(value, origins)

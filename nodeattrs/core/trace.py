@@ -147,7 +147,10 @@ class Trace(NamedTuple):
 
     @property
     def standing(self) -> tuple[TraceClaim, ...]:
-        """The claims that are read, strongest first; where a scalar or list above blocks the path, its claims."""
+        """The claims that are read, strongest first; where a scalar or list above blocks the path, its claims.
+
+        () if nothing sets the path.
+        """
         return tuple(one for one in self.claims if one.outcome in (Outcome.WINS, Outcome.JOINS))
 
     @property
@@ -158,7 +161,7 @@ class Trace(NamedTuple):
 
     @property
     def losers(self) -> tuple[TraceClaim, ...]:
-        """The overridden claims, strongest first."""
+        """The overridden claims, strongest first; () where there are none."""
         return tuple(one for one in self.claims if one.outcome is Outcome.LOSES)
 
     @property
@@ -173,7 +176,7 @@ class Trace(NamedTuple):
                 raise unknown_layer(one.claim.value, one.claim.origin)
 
     def title(self, rank: int) -> str:
-        """What a rank is called: "12 override / environment"."""
+        """What a rank is called: "12 override / environment"; the number alone for a rank without a name."""
         return f"{rank} {(self.titles or {}).get(rank, '')}".rstrip()
 
     def __str__(self) -> str:
@@ -386,7 +389,7 @@ def columns_of(claim: Claim) -> dict[str, Any]:
 
 
 class Row(NamedTuple):
-    """One claim of a trace, in the words of every text and page. `rows` makes it.
+    """A claim of a trace with its parts in words, for texts and pages. `rows` makes a Row for each claim.
 
     outcome: the word "wins", "joins", "holds", "unknown" or "loses"
     rank:    the number of the slot or layer
@@ -397,7 +400,7 @@ class Row(NamedTuple):
              the places of later claims that changed its list. "" for none of these
     by:      the ranks of other claims that override it, strongest first
     rule:    in words, why it loses or holds, or why its layer is unknown; "" if it wins or joins
-    note:    `how` and `rule` in one text
+    note:    `how`, the ranks in `by` and `rule` as one text: "set at a; overridden by 12, 9: RULE"; "" if all are empty
     """
 
     outcome: str
@@ -411,7 +414,7 @@ class Row(NamedTuple):
 
     @property
     def note(self) -> str:
-        """`how` and `rule` in one text, with the ranks that override it; "" where both are empty."""
+        """`how`, then "overridden by" and the ranks, then `rule`, without what is empty; "" if all are empty."""
         rule = f"overridden by {', '.join(map(str, self.by))}: {self.rule}" if self.by else self.rule
         return "; ".join(filter(None, (self.how, rule)))
 

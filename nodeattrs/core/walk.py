@@ -132,10 +132,11 @@ def losses_below(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[
 
 
 def without_repeats(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
-    """The losses, one for each source and path in it (`Overridden.place`), in the order of their first appearance.
+    """One loss for each place, in the order in which the places first appear; () without losses.
 
-    Of several for one place, the first one without *by_merge* is taken, or else the first one. Losses of source 0,
-    which is not a real source, are left out. () without losses.
+    A place is a source and a path in its tree (`Overridden.place`). Of several losses for one place, the first one
+    without *by_merge* is taken; if all have it, the first one. Losses of source 0, which is not a real source, are left
+    out.
     """
     once: dict[SourcePath, Overridden] = {}
     for lost in losses:

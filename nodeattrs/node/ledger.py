@@ -50,7 +50,8 @@ class Ledger(dict[Any, Any]):
 
     trees:      the maps by slot number; [0] is never used
     marks:      the lines that set values, by number
-    history:    path -> (slot, whether it has values that were never in the slot) -> Chronicle
+    history:    path -> (slot, False) -> Chronicle of the values that the slot had there before; with True in place of
+                False, of values that were never in the slot (`NEVER_SET`)
     unknown:    slot -> layers in it that cannot be read; forgotten when the slot is replaced for a new run
     provenance: False keeps no marks and no history
     root:       a function that returns the folder to which files in origins are relative

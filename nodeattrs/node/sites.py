@@ -349,7 +349,7 @@ class SavedDocument(NamedTuple):
 
     source: the version of its file
     kind, name: kind and name of the origins of its values
-    under:  the path of the part that was read, in the document; () for the whole document
+    under:  the path, in the document, of the part that the call has read; () for the whole document
     """
 
     source: FileVersion
@@ -359,19 +359,20 @@ class SavedDocument(NamedTuple):
 
 
 class SavedRead(NamedTuple):
-    """A call of a saved run that has read documents. `read_documents` reads them again, and yields (data, locator).
+    """A call of a saved run that has read documents. `read_documents` reads them again, in the versions of the run.
 
     site:      the call
-    documents: what it has read. A document whose version is not available is left out when they are read again
+    documents: the documents that it has read
     """
 
     site: SavedSite
     documents: Sequence[SavedDocument]
 
     def read_documents(self) -> Iterator[tuple[Any, Locator]]:
-        """Yield (data, locator) for each document, in the version that the call had read.
+        """Yield (data, locator) for each document: the part at its path `under`, and the locator of that part.
 
-        A document is skipped if that version is not available, or cannot be parsed.
+        The data is ABSENT if the document has nothing at that path. A document is skipped if the version that the call
+        had read is not available, if its suffix names no known syntax, or if it cannot be parsed.
         """
         for source, kind, name, under in self.documents:
             content, syntax = self.site.run.content(source), documents.syntax_of(source.file)

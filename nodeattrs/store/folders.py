@@ -6,7 +6,9 @@
 
 A file is replaced as a whole, and only if its content changes. A file name has "%" and two digits for each byte
 outside of `[a-z0-9._-]`. So two nodes never share a file, also where the file system ignores case. The name of a node
-is read from its document. Files that an export did not write, or that were edited, are never removed.
+is read from its document. An export replaces the files of each node that it exports, also if they were edited. Files of
+other nodes are not removed if their document was edited, or if no export wrote them. A revision's file is removed when
+its revision was deleted, also if its values were edited.
 """
 
 from __future__ import annotations
@@ -51,8 +53,8 @@ class ExportResult:
     nodes:   the number of exported nodes
     written: the number of new or changed files
     removed: the number of removed files, of nodes and revisions that the store no longer has
-    kept:    the names of files that were not removed, though the store lacks their node or revision: they were edited,
-             or another program wrote them
+    kept:    the names of files that were not removed, though the store lacks their node or revision: their document was
+             edited, or another program wrote them
     """
 
     nodes: int = 0
@@ -86,14 +88,16 @@ def export_nodes(
 ) -> ExportResult:
     """Write the files of nodes to *folder*, which is made if it does not exist; returns the counts.
 
-    An export of all nodes also removes the files of nodes that the store no longer has. Files that were edited, or that
-    another program wrote, stay. If it is interrupted, export again.
+    A file of an exported node that was edited is replaced. An export of all nodes also removes the files of nodes that
+    the store no longer has. Those whose document was edited, or that another program wrote, stay, and the result names
+    them. If an export is interrupted, or raises an error, the files written before stay; export again.
 
-    names:   export only these nodes, and remove no files of other nodes; None: all nodes
-    history: also write all revisions, below history/
+    names:   export only these nodes, and remove no files of other nodes; None: all nodes. [] exports nothing
+    history: also write all revisions, below history/, and remove the files there of revisions that were deleted
     on_node: called with the name of each node when its files are written
     cost:    memory for one node; if the files of a node are up to date, only hashes are read
-    raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, if a file cannot be written
+    raises:  NodeNotFound, for a name that the store does not have; DocumentError, for a node that cannot be read;
+             StoreError, if the folder or a file cannot be written; BadValue, for a node that JSON cannot hold
     """
     wanted = None if names is None else list(names)
     done = ExportResult()

@@ -105,9 +105,12 @@ class ImpactReport:
     # --- as data
 
     def to_dict(self) -> dict[str, Any]:
-        """The impact as data for JSON, with the keys that `nodeattrs schema impact` describes.
+        """The impact as data for JSON; `nodeattrs schema impact` describes all keys.
 
-        A secret is withheld on both sides, but its change is listed.
+        "changes" has a dict for each group, "changes_nothing" one for each line without effect, "asked" one for each
+        dialect, and "outcomes" one for each changed file. "refused" says whether the command fails, and "certain"
+        whether "changes" has all changes. A list without entries is []. A secret is withheld on both sides, but its
+        change is listed.
         """
         found = self.found
         unread = [Unread(file, "was not run, or not read", kind="file") for file in found.not_run]
@@ -146,7 +149,10 @@ class ImpactReport:
     # --- as text
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the lines of the text: a head, the groups, the lines without effect, what was computed, and notes."""
+        """Yield the lines of the text: a head, the groups, the lines without effect, what was computed, and notes.
+
+        If no change was found, the head says so, and what may change nevertheless.
+        """
         yield screen.paint(printable(self._head()), "strong")
         for group in self.found.groups:
             yield ""

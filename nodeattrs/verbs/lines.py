@@ -418,13 +418,18 @@ class FolderLines:
             return self._in_file[file]
 
     def all(self) -> list[Effect]:
+<<<<<<< HEAD
         """The effects of all lines of all files, sorted by file and line; [] if no line sets a value."""
+=======
+        """The effects of all lines, sorted by file and line; [] before the first `look`."""
+>>>>>>> b1bcf5f3ccf630d7f6f1ef1374a6059c979e6f86
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
-        """The unread places that may change some effects, or may set the paths *unset*; [] for none.
+        """The unread places that may change some effects, or may set the paths *unset*, each once; [] for none.
 
-        Subjects that cannot be resolved are among them.
+        Two sorts of places are in every result, also for [] and []: subjects that cannot be resolved, and unread places
+        of dialects that have no subjects.
         unset: paths that lines of the folder set, and that no subject has
         """
         dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
@@ -439,7 +444,10 @@ class FolderLines:
         return [*dict.fromkeys(found)]
 
     def failed(self) -> list[tuple[str, str]]:
-        """(name, first line of the reason) of dialects that cannot list their subjects, then of unresolved subjects."""
+        """(name, first line of the reason) of dialects that cannot list their subjects, then of unresolved subjects.
+
+        [] if there are none.
+        """
         with self._lock:
             found = [(name, error.message) for name, error in self.unlisted.items()]
             found += [(name, known.failed) for (_, name), known in self._known.items() if known.failed]

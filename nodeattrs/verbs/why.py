@@ -117,9 +117,11 @@ def _cell(trace: Trace) -> Cell:
 def why(question: Question) -> Output:
     """The reasons for the values of a key, on the subjects of the question; subjects with equal reasons together.
 
-    A key that is not set gives no reasons where unread places may set it.
-    raises: BadArgument, for an empty key; NoSuchAttribute, for a key that nothing sets, with the lines that would set
-            it; NotFound, for unknown subjects; the first error where no subject can be resolved
+    If no subject has the key, but places that were not read may set it, the report has no reasons, and the output has
+    the unread places. Without such places an error is raised.
+    raises: BadArgument, for an empty key; NoSuchAttribute, for a key that no subject has; its details name up to
+            twenty lines that set the key, none of them for these subjects. NotFound, for unknown subjects; the first
+            error where no subject can be resolved
     """
     path = key_of(question)
     question = of_files(question)

@@ -1,7 +1,8 @@
 """The pages of the explorer. Each asks some questions, and gives the data for its template.
 
-A page is a function of the project and the parameters of its address. If a question fails, the page shows the error.
-The module knows no server.
+A page is a function of the project and the parameters of its address. If a question fails, the page shows the error;
+nothing is raised. Parameters that are part of the path in `PAGES`, such as `name`, are always given; any other may be
+missing. The module knows no server.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Page(NamedTuple):
 
 
 Given = Mapping[str, str]
+"""Parameter of an address -> its value."""
 
 
 def failed(error: Mapping[str, Any], title: str = "") -> Page:
@@ -139,7 +141,10 @@ def _changed(
 
 
 def why(site: ShownProject, given: Given) -> Page:
-    """The page that explains one value of a node by its slots; with `part` only the picture of the slots."""
+    """The page that explains the value at `path` of a node by its slots; without `path` it shows an error.
+
+    The revision is `at`, or the last one. With `part` it is only the picture of the slots.
+    """
     asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
     found = answer(site, "explain", **asked)
     template = "picture.html" if given.get("part") else "why.html"
@@ -148,15 +153,16 @@ def why(site: ShownProject, given: Given) -> Page:
 
 
 def history(site: ShownProject, given: Given) -> Page:
-    """The page with the revisions of a node."""
+    """The page with the revisions of a node; for an unknown node it shows an error."""
     asked = {"node": given["name"]}
     return _made("history.html", f"History of {given['name']}", answer(site, "history", **asked), "history", asked)
 
 
 def catalog(site: ShownProject, given: Given) -> Page:
-    """The page with a drawing of a node's catalog.
+    """The page with a drawing of the catalog of a node; without a catalog it shows the error, and no drawing.
 
-    With `first` and `then` it also says why one resource comes before the other. Without data nothing is drawn.
+    With both `first` and `then`, which name resources, it also explains why *first* comes before *then*, or shows the
+    error of that question. With only one of them it explains nothing.
     """
     name, first, then = given["name"], given.get("first"), given.get("then")
     asked = {"node": name}
@@ -211,7 +217,10 @@ def _names_page(kind: str, site: ShownProject, given: Given) -> Page:
 
 
 def _named_page(kind: str, site: ShownProject, given: Given) -> Page:
-    """The page of one role or environment: its values, and the nodes that read them. kind: as for `_names_page`"""
+    """The page of one role or environment: its values, and the nodes that read them, ten unless `all=1`.
+
+    Without a file that sets its values, no nodes are listed. kind: as for `_names_page`
+    """
     name = given["name"]
     shown = answer(site, f"{kind}-show", name=name)
     made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-show", {"name": name}, kind=kind, where=None)
@@ -257,7 +266,10 @@ def _by_dialect(found: CommandAnswer) -> list[tuple[str, list[str]]]:
 
 
 def subject(site: ShownProject, given: Given) -> Page:
-    """The page with the values of a subject, each with the line that set it; without `on`, of all of a dialect."""
+    """The page with the values of the subject `on`, each with the line that set it.
+
+    Without `on`, of all subjects of the dialect.
+    """
     asked = {"subject": given.get("on"), "dialect": given["dialect"]}
     title = given.get("on") or given["dialect"]
     found = answer(site, "blame", **asked)

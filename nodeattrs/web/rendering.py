@@ -230,9 +230,9 @@ def _several_setters(explanation: Mapping[str, Any]) -> bool:
 def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a tree of attributes as {"depth", "key", "leaf"}; nothing without attributes.
 
-    The leaf of a row is its attribute. A map above attributes has a row before them, with None as leaf; maps that an
-    attribute shares with the attribute before it have no second row. The depth is the number of maps above, from 0. The
-    path () has the key "(root)" and the depth -1.
+    Each attribute is the "leaf" of a row. Before it comes a row for each map that contains it, with None as "leaf". A
+    map that also contains the attribute before has its row already. The row of the path () has the key "(root)". The
+    depth is the number of maps above, from 0; -1 for the path ().
 
     attributes: sorted by path; each has "steps"
     """

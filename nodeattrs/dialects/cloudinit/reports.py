@@ -58,7 +58,7 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
 
 
 def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
-    """Yield the findings about a merge: parts that failed, warnings, and errors by the schema.
+    """Yield the findings about a merge: parts that failed, warnings, and errors by the schema; nothing for none.
 
     schema: checks what user-data and vendor-data set; None: no schema. An error at a path with a warning is left out
     """
@@ -69,11 +69,11 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def findings_of_each_branch(
     merged: Callable[[InstanceData], Merged], schema: Schema | None = None
 ) -> Iterator[Finding]:
-    """Yield the findings about templates that hold on any machine, each once. The parts are merged once for each way
-    through the templates.
+    """Yield the findings about a merge of templates, or of other parts, that hold on any machine; each once.
 
-    A finding that does not occur on every way says "in a branch of the template". An error that stops a merge is a
-    finding, too. A finding that depends on the value of a variable is left out.
+    The parts are merged once for each way through the templates. A finding that does not occur on every way says "in a
+    branch of the template". An error that stops a merge is a finding, too. A finding that depends on the value of a
+    variable is left out. Branches that no way goes through get a note, and so does a template of another program.
 
     merged: called with instance data once for each way, merges the parts with them
     schema: a schema to check each result by; None: no check by a schema

@@ -149,7 +149,7 @@ class LoadedTree:
 
     @property
     def warnings(self) -> list[DocumentError]:
-        """The warnings about all files that were read so far, each once."""
+        """The warnings about all files that were read so far, each once; [] for none. A new list for each call."""
         files = [source for source in self._sources.values() if isinstance(source, DataFile)]
         return [*self._warnings.values(), *(warning for file in files for warning in file.warnings)]
 
@@ -268,7 +268,10 @@ class LoadedTree:
         return None
 
     def modules(self, environment: str) -> list[str]:
-        """The names of the folders on the modulepath of an environment, sorted."""
+        """The names of the folders on the modulepath of an environment, sorted; [] for none.
+
+        raises: BadData, for a faulty environment.conf; EnvironmentNotFound
+        """
         return sorted(_folders_in(self.modulepath(environment)))
 
     def _read_config(self, path: pathlib.Path, layer: str) -> HieraConfig | None:
@@ -302,7 +305,10 @@ class LoadedTree:
                           hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
-        """A path as messages show it: relative to `root` where it lies below, with forward slashes."""
+        """A path as messages show it: normalized, with forward slashes. The file need not exist.
+
+        A path below the constructor's *root* becomes relative to it. Any other path, *root* itself too, stays whole.
+        """
         path = os.path.normpath(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
@@ -497,7 +503,10 @@ class LoadedTree:
                         yield HierarchyEntry(path, "data_hash", function, "path", (path,), "")
 
     def configs(self, environment: str) -> list[HieraConfig]:
-        """The layers of an environment: global, environment, and each of its modules with a hiera.yaml."""
+        """The layers of an environment: global, environment, and each of its modules with a hiera.yaml; [] for none.
+
+        raises: EnvironmentNotFound, BadName, BadData
+        """
         found = [self.global_layer(), self.environment_layer(environment)]
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
         return [config for config in found if config is not None]

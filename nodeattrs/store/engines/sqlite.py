@@ -51,7 +51,8 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 class SqliteStore(Store):
     """The store in a SQLite file. The first save makes the file, and its folder, readable for their owner only.
 
-    `check` also lets SQLite check the file. The constructor opens nothing.
+    `check` lets SQLite check the file first. If SQLite finds faults, these are the result, and nothing else is checked.
+    The constructor opens nothing. A file that does not exist, or is empty, reads as an empty store.
     raises: StoreError, if *file* is "", has a null character, or is a directory
     """
 
