@@ -79,6 +79,13 @@ class TestHandlers:
         assert ([(500, ("l", 0, "a"))], 499) == (standing, len(overridden))
 
 
+def test_an_element_that_becomes_a_value_of_another_type_is_a_change():
+    part = remade(Part([1, 0], [1, 2]), [True, 0], 3)
+
+    assert repr([True, 0]) == repr(part.value)
+    assert [3, 2] == part.origins
+
+
 def _with_y(part: Part) -> Part:
     return remade(part, ["y", *part.value], 3)
 

@@ -418,11 +418,7 @@ class FolderLines:
             return self._in_file[file]
 
     def all(self) -> list[Effect]:
-<<<<<<< HEAD
-        """The effects of all lines of all files, sorted by file and line; [] if no line sets a value."""
-=======
         """The effects of all lines, sorted by file and line; [] before the first `look`."""
->>>>>>> b1bcf5f3ccf630d7f6f1ef1374a6059c979e6f86
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
     def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
