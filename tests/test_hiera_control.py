@@ -253,6 +253,61 @@ class TestPuppetfile:
         ]
 
 
+class TestFilesThatAreFetched:
+    GITMODULES = '[submodule "x"]\n\tpath = sub\n\turl = https://example.org/x.git\n'
+    AT_SUBMODULE = r"is of the submodule sub, which is not here \(\.gitmodules:2\)"
+
+    @pytest.mark.parametrize("is_folder", [False, True])
+    @pytest.mark.parametrize(
+        "level", ["datadir: sub, path: c.yaml", "datadir: ., path: sub/c.yaml", "datadir: sub/a, glob: '*.yaml'",
+                  "datadir: ., globs: ['sub/%{x}/*.yaml']"]
+    )  # fmt: skip
+    def test_a_level_in_a_submodule_that_is_not_checked_out_may_have_any_key(self, tmp_path, level: str, is_folder):
+        """Git leaves an empty folder there, or none."""
+        text = f"{MODULE}hierarchy: [{{name: n, {level}}}]\n"
+        written(tmp_path, {".gitmodules": self.GITMODULES, "hiera.yaml": text})
+        if is_folder:
+            (tmp_path / "sub").mkdir()
+
+        with pytest.raises(KeyNotFound, match=rf"k may be in level 'n' \(hiera.yaml:2\): sub\S* {self.AT_SUBMODULE}"):
+            Hiera(tmp_path, root=tmp_path).scope().lookup("k")
+
+    def test_a_submodule_that_is_checked_out_is_read_and_leaves_nothing_open(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES, "sub/c.yaml": "k: 1\n"}
+        files["hiera.yaml"] = f"{MODULE}hierarchy: [{{name: n, datadir: sub, paths: [none.yaml, c.yaml]}}]\n"
+        scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
+
+        assert (1, []) == (scope.lookup("k"), list(scope.unknown_levels("k")))
+        with pytest.raises(KeyNotFound, match=r"\A(?!(.|\n)*may be)"):
+            scope.lookup("l")
+
+    def test_an_environment_below_the_root_of_git_has_its_submodules_too(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES.replace("sub", "environments/production/data")}
+        written(tmp_path, files | {"environments/production/hiera.yaml": MODULE})
+
+        with pytest.raises(KeyNotFound, match=r"which is not here \(\.gitmodules:2\)"):
+            Hiera(environmentpath=tmp_path / "environments", root=tmp_path).scope().lookup("k")
+
+    def test_a_module_whose_submodule_is_not_checked_out_may_have_any_key_of_its_own(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES.replace("sub", "modules/ntp"), "data/common.yaml": "k: 1\n"}
+        (tmp_path / "modules/ntp").mkdir(parents=True)
+        tree = Hiera(written(tmp_path, files), root=tmp_path)
+
+        assert 1 == tree.scope().lookup("k")
+        assert ["data/common.yaml"] == [one.file for one in tree.data_files("production")]
+        with pytest.raises(KeyNotFound, match=r"ntp::k may be in level 'module ntp' \(.gitmodules:2\)"):
+            tree.scope().lookup("ntp::k")
+
+    def test_a_datadir_in_a_module_that_is_not_installed_may_have_any_key(self, tmp_path):
+        """As of control repositories whose data is a module of the Puppetfile."""
+        level = "{name: n, datadir: modules/hieradata/data, path: common.yaml}"
+        files = {"Puppetfile": "mod 'example/hieradata'\n", "hiera.yaml": f"{MODULE}hierarchy: [{level}]\n"}
+        told = r"is of the module hieradata, which is not here \(Puppetfile:1\)"
+
+        with pytest.raises(KeyNotFound, match=told):
+            Hiera(written(tmp_path, files), root=tmp_path).scope().lookup("k")
+
+
 LEVELS = """\
 version: 5
 hierarchy:
