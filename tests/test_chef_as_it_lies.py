@@ -523,6 +523,20 @@ class TestKitchen:
         assert 0 == main(["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")])
         assert "kitchen.yml:21 (kitchen default-debian-12)" in capsys.readouterr().out
 
+    def test_explain_of_a_suite_without_repo_runs_no_code_and_names_repo(self, tmp_path, capsys, monkeypatch):
+        """With --ruby, and where the cookbooks are in Python, which stops the run."""
+        repository(tmp_path, {**BASE, "kitchen.yml": KITCHEN})
+        monkeypatch.chdir(tmp_path)
+        asked = ["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")]
+
+        assert 2 == main([*asked, "--ruby"])
+        assert "--ruby is about a run, so it needs --repo" in capsys.readouterr().err
+        repository(tmp_path, {"cookbooks/base/attributes/more.py": "default['app']['more'] = 1\n"})
+        assert 1 == main(asked)
+        told = capsys.readouterr().err
+        assert "--repo . runs it" in told
+        assert "--run-code" not in told
+
     def test_suites_stand_beside_nodes_or_roles_as_subjects(self, tmp_path, capsys):
         repository(tmp_path / "r", {**BASE, "kitchen.yml": KITCHEN, "roles/r.rb": ROLE})
         _, out, _ = said(tmp_path, capsys, "list", "subjects")
