@@ -53,6 +53,16 @@ class TestCookbooksThatAreNotThere:
         assert ["cookbook ntp is not there"] == [one.message for one in run.warnings if one.kind == "missing-cookbook"]
         assert {"ntp", "ntp::default"} == {one.origin.name for one in run.node.trace("k").unknown}
 
+    def test_an_empty_folder_is_no_cookbook(self, tmp_path):
+        """As Git leaves one for a submodule that is not checked out; Chef passes over it."""
+        repo = repository(tmp_path, APP)
+        (tmp_path / "cookbooks/gone").mkdir()
+        run = ran(repo, "recipe[app]", "recipe[gone]")
+
+        assert ["app"] == repo.cookbooks()
+        assert run.node.trace("a").unknown
+        assert "cookbook gone is not there" in str(run.warnings[0])
+
     def test_explain_answers_with_exit_code_5_and_strict_refuses(self, tmp_path, capsys):
         repository(tmp_path / "r", self.FILES)
         words = ("explain", "n1", "k", "--run-list", "role[r]")
