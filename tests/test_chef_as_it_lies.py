@@ -533,6 +533,16 @@ class TestKitchen:
         assert 0 == main(["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")])
         assert "kitchen.yml:21 (kitchen default-debian-12)" in capsys.readouterr().out
 
+    def test_suites_with_the_same_folders_share_what_was_read(self, tmp_path):
+        """A suite with a folder of its own does not."""
+        text = KITCHEN.replace("  product_version", "  roles_path: other\n  product_version")
+        text = text.replace("      attributes:\n        app: { own: 1 }", "      roles_path: mine")
+        repo = repository(tmp_path, {**BASE, "kitchen.yml": text})
+        one, other, mine = map(repo.for_node, ("default-debian-12", "default-ubuntu-2204", "my-suite-debian-12"))
+
+        assert one is other
+        assert mine not in (one, repo)
+
     def test_explain_of_a_suite_without_repo_runs_no_code_and_names_repo(self, tmp_path, capsys, monkeypatch):
         """With --ruby, and where the cookbooks are in Python, which stops the run."""
         repository(tmp_path, {**BASE, "kitchen.yml": KITCHEN})
