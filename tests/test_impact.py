@@ -1217,6 +1217,16 @@ class TestNodesOfHieraWithoutFacts:
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("web1",))]
 
+    def test_a_file_that_a_glob_without_wildcards_names_is_a_node(self, compare):
+        """A glob with a wildcard gives none."""
+        levels = "globs: ['nodes/%{trusted.certname}.yaml', 'all/*.yaml', 'site/%{site}/*.yaml']"
+        files = {"hiera.yaml": f"version: 5\nhierarchy:\n- {{name: n, {levels}}}\n", "data/nodes/web1.yaml": "k: 2\n"}
+        files |= {"data/all/c.yaml": "l: 1\n", "data/site/x/c.yaml": "m: 1\n"}
+
+        found = compare(files, files | {"data/nodes/web1.yaml": "k: 3\n", "data/all/c.yaml": "l: 2\n"})
+
+        assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("web1",)), ("l", ("web1",))]
+
     def test_a_file_after_a_role_is_a_subject_of_that_role(self, compare):
         files = hiera("role/%{facts.role}.yaml") | {"data/role/web.yaml": "k: 2\n"}
 

@@ -39,6 +39,8 @@ from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
+_OF_FILES = ("path", "paths", "glob", "globs")
+"""The ways of a level to name files. A glob may be a plain path; one with a wildcard gives no names of nodes."""
 
 
 def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -152,7 +154,7 @@ class HieraKeys(WithFacts):
     def _with_data(self) -> set[str]:
         """Names of nodes with a data file of their own, and "role=web" for a file of another variable."""
         config = self._layer
-        entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
+        entries = [] if config is None else [one for one in config.entries if one.location in _OF_FILES]
         texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.templates]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
