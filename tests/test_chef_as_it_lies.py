@@ -462,6 +462,24 @@ class TestPolicies:
             ]
         )
 
+    def test_two_policies_of_one_name_are_an_error_that_names_both(self, tmp_path):
+        """A Policyfile and its lock are one; the path of a file chooses."""
+        text = "name 'web'\nrun_list 'app'\ndefault['k'] = "
+        files = {**APP, "policies/a/web.rb": f"{text}1\n", "policies/b/web.rb": f"{text}2\n"}
+        repo = repository(tmp_path, files)
+
+        with pytest.raises(
+            DocumentError, match=r"web is described twice, by policies/a/web\.rb and policies/b/web\.rb"
+        ):
+            ran(repo, asked=RepositoryOptions(policy="web"))
+        assert 2 == ran(repo, asked=RepositoryOptions(policy="policies/b/web.rb")).node["k"]
+
+    def test_what_is_no_literal_in_a_policyfile_names_the_option_that_runs_it(self, tmp_path):
+        files = {**APP, "policies/web.rb": "name 'web'\nrun_list 'app'\ndefault['k'] = ENV['K']\n"}
+        run = ran(repository(tmp_path, files), asked=RepositoryOptions(policy="web"))
+
+        assert "--ruby runs it; or write the value out" in [getattr(one, "hint", None) for one in run.warnings]
+
     def test_a_version_that_a_policyfile_asks_for_is_checked(self, tmp_path):
         text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
         with pytest.raises(Exception, match=r"~> 2\.0 is required by Policyfile\.rb:5"):

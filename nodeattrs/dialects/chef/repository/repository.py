@@ -381,6 +381,11 @@ class Repository(Folder):
                 if name in (file, policy.name):
                     return policy
         found = [path for path, shown in self._policy_files() if not is_file and declared_name(path, shown) == name]
+        places = {str(path).removesuffix(".lock.json").removesuffix(RUBY): path for path in found}
+        if len(places) > 1:
+            names = " and ".join(map(self.shown, places.values()))
+            hint = f"name the file: --policy-name {self.shown(found[0])}"
+            raise DocumentError(f"policy {name} is described twice, by {names}", file=self.shown(found[0]), hint=hint)
         if found:  # a lock goes before its Policyfile
             return self._policy_in(min(found, key=lambda path: path.suffix == RUBY), name, ())
         hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
@@ -398,6 +403,8 @@ class Repository(Folder):
             document = ruby_document(path, file, "policy")
             if self.runs_ruby and unread_of(document):
                 document = self._run_ruby(path, file, "policy")
+            for unread in unread_of(document):
+                unread.hint = "--ruby runs it; or write the value out"
         except MissingExtra as error:
             self.warnings.append(not_run(file, error.hint))
             return unread_policy(name, NOT_RUN, Origin("policy", name, file))
