@@ -1107,6 +1107,20 @@ class TestWhatIsNotKnown:
         assert (code, data["certain"]) == ((0, True) if is_installed else (5, False))
         assert [one["place"] for one in data["unread"]] == ([] if is_installed else ["Puppetfile"])
 
+    def test_another_commit_of_a_submodule_with_data_may_change_anything(self, repo, capsys):
+        level = "{name: c, datadir: hieradata, path: c.yaml}"
+        commit(repo, {"hiera.yaml": f"version: 5\nhierarchy: [{level}]\n", ".gitmodules": "\tpath = hieradata\n"})
+        for number in "12":
+            git(repo, "update-index", "--add", "--cacheinfo", f"160000,{number * 40},hieradata")
+            git(repo, "commit", "-q", "-m", number)
+
+        words = ["impact", "HEAD~1..HEAD", "--repo", str(repo), "--format", "json", "--dialect", "hiera"]
+        code, text = ended(words, capsys)
+        data = json.loads(text)
+
+        assert (code, data["certain"]) == (5, False)
+        assert [one["place"] for one in data["unread"]] == ["hieradata"]
+
     def test_cookbooks_that_are_left_out(self, repo, capsys):
         cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
         commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})

@@ -281,6 +281,10 @@ class LoadedTree:
         """Whether the Puppetfile of an environment names a module that is not installed."""
         return any(self.module_folder(environment, one) is None for one in self._named_modules(environment))
 
+    def lacks_submodule(self, folder: str, environment: str) -> bool:
+        """Whether an absolute path is the folder of a submodule of Git that is not checked out."""
+        return folder in self._submodules(environment)
+
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
         return self._read_once(("modulepath", environment), partial(self._read_modulepath, environment))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +173,14 @@ class HieraKeys(WithFacts):
         return any(whole.startswith(f"{one}/") and (one != root or whole.endswith(ENDINGS)) for one in self._folders)
 
     def fetches(self, file: str) -> bool:
-        """Whether a file is a Puppetfile, and an environment lacks a module of its Puppetfile."""
-        if os.path.basename(file) != "Puppetfile":
+        """Whether a file is a Puppetfile, and an environment lacks a module of it; or a submodule that is not here."""
+        whole = os.path.abspath(self.side.root / self.side.named(file))
+        is_puppetfile = os.path.basename(file) == "Puppetfile"
+        if not is_puppetfile and os.path.isfile(whole):
             return False
         try:
-            return any(map(self.hiera.lacks_modules, self._environments))
+            lacks = self.hiera.lacks_modules if is_puppetfile else partial(self.hiera.lacks_submodule, whole)
+            return any(map(lacks, self._environments))
         except NodeattrsError:  # of environment.conf; the answer has it, too
             return False
 
