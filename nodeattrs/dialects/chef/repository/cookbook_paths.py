@@ -206,7 +206,7 @@ def _is_empty(folder: pathlib.Path) -> bool:
     try:
         return not os.listdir(folder)
     except OSError:
-        return False  # whoever reads the cookbook says why it cannot be listed
+        return False  # the reader of the cookbook says why it cannot be listed
 
 
 def _declared(path: pathlib.Path) -> _CookbookMetadata:
