@@ -260,7 +260,7 @@ class Repository(Folder):
 
     @_kept_result
     def _with_folders(self, *moved: tuple[str, str]) -> Repository:
-        """A repository with the same files, except for some folders. moved: a folder of Chef, and where it lies instead"""
+        """A repository with the same files, except for some folders. moved: a folder of Chef, and its other place"""
         found = Repository(self.root, options=self.options, settings=self.settings)
         found.also_sensitive, found._moved_folders = self.also_sensitive, dict(moved)
         return found
