@@ -611,6 +611,8 @@ class TestWhatIsNotHere:
             ({"Berksfile": ""}, "fetched-cookbook"),
             ({"cookbooks/app/Policyfile.rb": ""}, "fetched-cookbook"),
             ({"README.md": "first: berks vendor cookbooks\n"}, "fetched-cookbook"),
+            ({".gitmodules": "\tpath = cookbooks/ntp\n"}, "fetched-cookbook"),
+            ({".gitmodules": "\tpath = cookbooks/app\n"}, "missing-cookbook"),
         ],
     )
     def test_a_cookbook_that_something_fetches_is_a_note(self, tmp_path: Path, more: dict[str, str], kind: str):

@@ -53,6 +53,16 @@ class TestCookbooksThatAreNotThere:
         assert ["cookbook ntp is not there"] == [one.message for one in run.warnings if one.kind == "missing-cookbook"]
         assert {"ntp", "ntp::default"} == {one.origin.name for one in run.node.trace("k").unknown}
 
+    def test_an_empty_folder_is_no_cookbook(self, tmp_path):
+        """As Git leaves one for a submodule that is not checked out; Chef passes over it."""
+        repo = repository(tmp_path, APP)
+        (tmp_path / "cookbooks/gone").mkdir()
+        run = ran(repo, "recipe[app]", "recipe[gone]")
+
+        assert ["app"] == repo.cookbooks()
+        assert run.node.trace("a").unknown
+        assert "cookbook gone is not there" in str(run.warnings[0])
+
     def test_explain_answers_with_exit_code_5_and_strict_refuses(self, tmp_path, capsys):
         repository(tmp_path / "r", self.FILES)
         words = ("explain", "n1", "k", "--run-list", "role[r]")
@@ -452,6 +462,24 @@ class TestPolicies:
             ]
         )
 
+    def test_two_policies_of_one_name_are_an_error_that_names_both(self, tmp_path):
+        """A Policyfile and its lock are one; the path of a file chooses."""
+        text = "name 'web'\nrun_list 'app'\ndefault['k'] = "
+        files = {**APP, "policies/a/web.rb": f"{text}1\n", "policies/b/web.rb": f"{text}2\n"}
+        repo = repository(tmp_path, files)
+
+        with pytest.raises(
+            DocumentError, match=r"web is described twice, by policies/a/web\.rb and policies/b/web\.rb"
+        ):
+            ran(repo, asked=RepositoryOptions(policy="web"))
+        assert 2 == ran(repo, asked=RepositoryOptions(policy="policies/b/web.rb")).node["k"]
+
+    def test_what_is_no_literal_in_a_policyfile_names_the_option_that_runs_it(self, tmp_path):
+        files = {**APP, "policies/web.rb": "name 'web'\nrun_list 'app'\ndefault['k'] = ENV['K']\n"}
+        run = ran(repository(tmp_path, files), asked=RepositoryOptions(policy="web"))
+
+        assert "--ruby runs it; or write the value out" in [getattr(one, "hint", None) for one in run.warnings]
+
     def test_a_version_that_a_policyfile_asks_for_is_checked(self, tmp_path):
         text = POLICYFILE.replace("'app', path", "'app', '~> 2.0', path")
         with pytest.raises(Exception, match=r"~> 2\.0 is required by Policyfile\.rb:5"):
@@ -522,6 +550,30 @@ class TestKitchen:
 
         assert 0 == main(["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")])
         assert "kitchen.yml:21 (kitchen default-debian-12)" in capsys.readouterr().out
+
+    def test_suites_with_the_same_folders_share_what_was_read(self, tmp_path):
+        """A suite with a folder of its own does not."""
+        text = KITCHEN.replace("  product_version", "  roles_path: other\n  product_version")
+        text = text.replace("      attributes:\n        app: { own: 1 }", "      roles_path: mine")
+        repo = repository(tmp_path, {**BASE, "kitchen.yml": text})
+        one, other, mine = map(repo.for_node, ("default-debian-12", "default-ubuntu-2204", "my-suite-debian-12"))
+
+        assert one is other
+        assert mine not in (one, repo)
+
+    def test_explain_of_a_suite_without_repo_runs_no_code_and_names_repo(self, tmp_path, capsys, monkeypatch):
+        """With --ruby, and where the cookbooks are in Python, which stops the run."""
+        repository(tmp_path, {**BASE, "kitchen.yml": KITCHEN})
+        monkeypatch.chdir(tmp_path)
+        asked = ["explain", "default-debian-12", "app.port", "--store", str(tmp_path / "s.db")]
+
+        assert 2 == main([*asked, "--ruby"])
+        assert "--ruby is about a run, so it needs --repo" in capsys.readouterr().err
+        repository(tmp_path, {"cookbooks/base/attributes/more.py": "default['app']['more'] = 1\n"})
+        assert 1 == main(asked)
+        told = capsys.readouterr().err
+        assert "--repo . runs it" in told
+        assert "--run-code" not in told
 
     def test_suites_stand_beside_nodes_or_roles_as_subjects(self, tmp_path, capsys):
         repository(tmp_path / "r", {**BASE, "kitchen.yml": KITCHEN, "roles/r.rb": ROLE})

@@ -111,6 +111,15 @@ class TestCheck:
         assert 1 == main(["check", str(tmp_path)])
         assert "environment.conf is Puppet's, and there is no hiera.yaml that counts" in capsys.readouterr().err
 
+    def test_a_hiera_yaml_without_data_is_not_said_to_be_absent(self, tmp_path, capsys):
+        (tmp_path / "environment.conf").touch()
+        (tmp_path / "hiera.yaml").write_text("version: 5\n", "utf-8")
+
+        assert 1 == main(["check", str(tmp_path)])
+        told = capsys.readouterr().err
+        assert "hiera.yaml names no data file that is here" in told
+        assert "no hiera.yaml" not in told
+
     def test_the_folder_is_named_as_linters_take_it(
         self, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -253,6 +254,61 @@ class TestPuppetfile:
         ]
 
 
+class TestFilesThatAreFetched:
+    GITMODULES = '[submodule "x"]\n\tpath = sub\n\turl = https://example.org/x.git\n'
+    AT_SUBMODULE = r"is of the submodule sub, which is not here \(\.gitmodules:2\)"
+
+    @pytest.mark.parametrize("is_folder", [False, True])
+    @pytest.mark.parametrize(
+        "level", ["datadir: sub, path: c.yaml", "datadir: ., path: sub/c.yaml", "datadir: sub/a, glob: '*.yaml'",
+                  "datadir: ., globs: ['sub/%{x}/*.yaml']"]
+    )  # fmt: skip
+    def test_a_level_in_a_submodule_that_is_not_checked_out_may_have_any_key(self, tmp_path, level: str, is_folder):
+        """Git leaves an empty folder there, or none."""
+        text = f"{MODULE}hierarchy: [{{name: n, {level}}}]\n"
+        written(tmp_path, {".gitmodules": self.GITMODULES, "hiera.yaml": text})
+        if is_folder:
+            (tmp_path / "sub").mkdir()
+
+        with pytest.raises(KeyNotFound, match=rf"k may be in level 'n' \(hiera.yaml:2\): sub\S* {self.AT_SUBMODULE}"):
+            Hiera(tmp_path, root=tmp_path).scope().lookup("k")
+
+    def test_a_submodule_that_is_checked_out_is_read_and_leaves_nothing_open(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES, "sub/c.yaml": "k: 1\n"}
+        files["hiera.yaml"] = f"{MODULE}hierarchy: [{{name: n, datadir: sub, paths: [none.yaml, c.yaml]}}]\n"
+        scope = Hiera(written(tmp_path, files), root=tmp_path).scope()
+
+        assert (1, []) == (scope.lookup("k"), list(scope.unknown_levels("k")))
+        with pytest.raises(KeyNotFound, match=r"\A(?!(.|\n)*may be)"):
+            scope.lookup("l")
+
+    def test_an_environment_below_the_root_of_git_has_its_submodules_too(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES.replace("sub", "environments/production/data")}
+        written(tmp_path, files | {"environments/production/hiera.yaml": MODULE})
+
+        with pytest.raises(KeyNotFound, match=r"which is not here \(\.gitmodules:2\)"):
+            Hiera(environmentpath=tmp_path / "environments", root=tmp_path).scope().lookup("k")
+
+    def test_a_module_whose_submodule_is_not_checked_out_may_have_any_key_of_its_own(self, tmp_path):
+        files = {".gitmodules": self.GITMODULES.replace("sub", "modules/ntp"), "data/common.yaml": "k: 1\n"}
+        (tmp_path / "modules/ntp").mkdir(parents=True)
+        tree = Hiera(written(tmp_path, files), root=tmp_path)
+
+        assert 1 == tree.scope().lookup("k")
+        assert ["data/common.yaml"] == [one.file for one in tree.data_files("production")]
+        with pytest.raises(KeyNotFound, match=r"ntp::k may be in level 'module ntp' \(.gitmodules:2\)"):
+            tree.scope().lookup("ntp::k")
+
+    def test_a_datadir_in_a_module_that_is_not_installed_may_have_any_key(self, tmp_path):
+        """As of control repositories whose data is a module of the Puppetfile."""
+        level = "{name: n, datadir: modules/hieradata/data, path: common.yaml}"
+        files = {"Puppetfile": "mod 'example/hieradata'\n", "hiera.yaml": f"{MODULE}hierarchy: [{level}]\n"}
+        told = r"is of the module hieradata, which is not here \(Puppetfile:1\)"
+
+        with pytest.raises(KeyNotFound, match=told):
+            Hiera(written(tmp_path, files), root=tmp_path).scope().lookup("k")
+
+
 LEVELS = """\
 version: 5
 hierarchy:
@@ -411,3 +467,54 @@ def test_paths_below_a_folder_that_is_not_there_are_one_row(said):
         ["environment", "far", "nowhere/production/", "no", "such", "folder", "for", "3", "paths"],
         ["environment", "near", "data/c.yaml", "found"],
     ]
+
+
+class TestModuleDataThatAFactChooses:
+    """A path of a module with a fact that is not known may name a file, as one of the environment may."""
+
+    FILES: ClassVar = {
+        "hiera.yaml": MODULE + "hierarchy: [{name: c, path: common.yaml}]\n",
+        "data/common.yaml": "m::above: 1\nother::k: 1\n",
+        "modules/m/hiera.yaml": MODULE
+        + "hierarchy: [{name: os, path: 'os/%{facts.os.family}.yaml'}, {name: c, path: common.yaml}]\n"
+        + "default_hierarchy: [{name: d, path: 'd/%{facts.d}.yaml'}, {name: e, path: e.yaml}]\n",
+        "modules/m/data/os/Debian.yaml": "m::above: 2\nm::k: 2\nm::only: 2\nother::k: 2\n",
+        "modules/m/data/common.yaml": "m::k: 1\nm::rest: 1\n",
+        "modules/m/data/d/x.yaml": "m::rest: 2\nm::default: 2\n",
+        "modules/m/data/e.yaml": "m::default: 1\n",
+    }
+
+    @pytest.mark.parametrize(
+        ("key", "code", "place"),
+        [
+            ("m::k", 5, "os/Debian"),  # the file is above the one that has the value
+            ("m::only", 5, "os/Debian"),  # nothing else has it
+            ("m::default", 5, "d/x"),
+            ("m::rest", 0, ""),  # the default hierarchy is for keys that nothing else has
+            ("m::above", 0, ""),  # the environment is above each module
+            ("other::k", 0, ""),  # a module has keys of its own only
+            ("m::none", 3, ""),
+        ],
+    )
+    def test_it_may_change_keys_of_the_module_and_no_others(self, said, key: str, code: int, place: str):
+        got, _, err = said(self.FILES, "lookup", key)
+
+        assert code == got
+        assert [f"modules/m/data/{place}.yaml"] * bool(place) == [one for one in err.split() if "modules/m" in one]
+
+    def test_with_the_fact_it_is_certain(self, said, tmp_path):
+        files = {**self.FILES, "facts.json": '{"os": {"family": "Debian"}, "d": "y"}'}
+        assert (0, "2\n", "") == said(files, "lookup", "m::k", "--facts", "facts.json")
+
+    def test_patterns_in_its_lookup_options_are_about_the_keys_of_the_module(self, said):
+        files = {**self.FILES, "modules/m/data/os/Debian.yaml": "lookup_options: {'^m::': {merge: unique}}\n"}
+
+        assert [5, 0] == [said(files, "lookup", key)[0] for key in ("m::above", "other::k")]
+
+    def test_unused_names_the_files_of_modules_and_of_nodes_that_may_be_read(self, said):
+        files = {"hiera.yaml": MODULE + "hierarchy: [{name: n, path: 'nodes/%{trusted.certname}.yaml'}]\n"}
+        code, _, err = said({**self.FILES, **files, "data/nodes/web1.yaml": "k: 1\n"}, "unused")
+
+        assert 5 == code
+        for file in ("data/nodes/web1.yaml", "modules/m/data/os/Debian.yaml", "modules/m/data/d/x.yaml"):
+            assert f"{file} may count as" in err

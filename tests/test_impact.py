@@ -1136,6 +1136,20 @@ class TestWhatIsNotKnown:
         assert (code, data["certain"]) == ((0, True) if is_installed else (5, False))
         assert [one["place"] for one in data["unread"]] == ([] if is_installed else ["Puppetfile"])
 
+    def test_another_commit_of_a_submodule_with_data_may_change_anything(self, repo, capsys):
+        level = "{name: c, datadir: hieradata, path: c.yaml}"
+        commit(repo, {"hiera.yaml": f"version: 5\nhierarchy: [{level}]\n", ".gitmodules": "\tpath = hieradata\n"})
+        for number in "12":
+            git(repo, "update-index", "--add", "--cacheinfo", f"160000,{number * 40},hieradata")
+            git(repo, "commit", "-q", "-m", number)
+
+        words = ["impact", "HEAD~1..HEAD", "--repo", str(repo), "--format", "json", "--dialect", "hiera"]
+        code, text = ended(words, capsys)
+        data = json.loads(text)
+
+        assert (code, data["certain"]) == (5, False)
+        assert [one["place"] for one in data["unread"]] == ["hieradata"]
+
     def test_cookbooks_that_are_left_out(self, repo, capsys):
         cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
         commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})
@@ -1245,6 +1259,16 @@ class TestNodesOfHieraWithoutFacts:
         found = compare(files, files | {"data/nodes/web1.yaml": "k: 3\n"})
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("web1",))]
+
+    def test_a_file_that_a_glob_without_wildcards_names_is_a_node(self, compare):
+        """A glob with a wildcard gives none."""
+        levels = "globs: ['nodes/%{trusted.certname}.yaml', 'all/*.yaml', 'site/%{site}/*.yaml']"
+        files = {"hiera.yaml": f"version: 5\nhierarchy:\n- {{name: n, {levels}}}\n", "data/nodes/web1.yaml": "k: 2\n"}
+        files |= {"data/all/c.yaml": "l: 1\n", "data/site/x/c.yaml": "m: 1\n"}
+
+        found = compare(files, files | {"data/nodes/web1.yaml": "k: 3\n", "data/all/c.yaml": "l: 2\n"})
+
+        assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("web1",)), ("l", ("web1",))]
 
     def test_a_file_after_a_role_is_a_subject_of_that_role(self, compare):
         files = hiera("role/%{facts.role}.yaml") | {"data/role/web.yaml": "k: 2\n"}

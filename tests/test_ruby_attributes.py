@@ -174,6 +174,7 @@ class TestWordsOfChef:
             "node['languages'].is_a?(Mash)": True,
             "{ 'x' => 1 }.to_yaml": "---\nx: 1\n",
             "Chef::DataBagItem.load('users', 'bob')['shell']": "/bin/zsh",
+            "[Chef::Config[:node_name] == node.name, Chef::Config.node_name == node.name]": [True, True],
         }
         bag = {"data_bags/users/bob.json": {"id": "bob", "shell": "/bin/zsh"}}
         lines = [f"default['v'][{number}] = {expression}\n" for number, expression in enumerate(values)]

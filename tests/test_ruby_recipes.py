@@ -190,6 +190,19 @@ class TestResources:
 
         assert ["/x", 81, 162, "A", 7, "[:make]"] == run.node["v"].to_list()
 
+    @pytest.mark.parametrize("used", ["part", "_part", "below/_part", "below/part.rb"])
+    def test_a_resource_has_the_properties_of_a_partial(self, tmp_path, used):
+        """It is beside the resource or in a folder below, and is no resource itself; Chef has some of its own."""
+        folder = used.rpartition("/")[0]
+        files = {
+            "cookbooks/app/resources/thing.rb": f"use '{used}'\nuse 'core::_rest_resource'\n",
+            f"cookbooks/app/resources/{folder and 'below/'}_part.rb": "property :port, Integer, default: 80\n",
+        }
+        run = compiled(tmp_path, "node.default['v'] = app_thing('x').port\n", files)
+
+        assert 80 == run.node["v"]
+        assert not run.warnings
+
     def test_ruby_recipes_find_and_edit_resources(self, tmp_path):
         """By type and name."""
         text = (

@@ -91,6 +91,7 @@ EXACT = {
     "custom-resource": "app_thing 'x'",
     "declared-resource": "declare_resource(:app_thing, 'x')",
     "resource-in-a-resource": "app_outer 'x'",
+    "resource-with-a-partial-in-a-folder": "app_below 'x'",
     "definition": "app_def 'x'",
     "library-mixin": "extend AppMix\ntune!",
     "library-included": "Chef::DSL::Recipe.send(:include, AppMix)\ntune!",
@@ -196,6 +197,8 @@ end
     "cookbooks/app/resources/outer.rb": "action :create do\n  app_nested 'x'\nend\n",
     "cookbooks/app/resources/nested.rb": "use 'part'\naction :create do\nend\n",
     "cookbooks/app/resources/_part.rb": f"action :other do\n  {WRITE}\nend\n",
+    "cookbooks/app/resources/below.rb": "use 'partial/_deep'\naction :create do\nend\n",
+    "cookbooks/app/resources/partial/_deep.rb": f"action :other do\n  {WRITE}\nend\n",
     "cookbooks/app/definitions/app_def.rb": f"define :app_def do\n  {WRITE}\nend\n",
 }
 """Code that a recipe may reach; each sets `a.b`."""

@@ -1,6 +1,6 @@
-"""Find folders upwards: the nearest one with a certain file, and the root of the work tree of Git.
+"""Find folders: the nearest one above with a certain file, the root of the work tree of Git, submodules without files.
 
-Only names and owners of files are looked at; no file is opened.
+Only `.gitmodules` is opened; of other files names and owners are looked at.
 """
 
 from __future__ import annotations
@@ -40,3 +40,24 @@ def work_tree_of(folder: Path) -> Path | None:
     folder: a real path, without links
     """
     return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
+
+
+def absent_submodules(root: Path) -> dict[str, int]:
+    """Folder below *root* -> its line in .gitmodules, for each submodule of Git that is not checked out.
+
+    Such a folder is empty, or does not exist. {} without a readable .gitmodules in *root*.
+    """
+    try:
+        lines = (root / ".gitmodules").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    settings = ((number, *line.partition("=")) for number, line in enumerate(lines, 1))
+    folders = {value.strip().rstrip("/"): number for number, key, _, value in settings if key.strip() == "path"}
+    return {folder: line for folder, line in folders.items() if not _has_files(root / folder)}
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        return any(folder.iterdir())
+    except OSError:
+        return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, lru_cache
@@ -24,6 +24,7 @@ from nodeattrs.dialects.ansible.keywords import PLAY, ROLE, TASK
 from nodeattrs.dialects.ansible.levels import MAGIC
 from nodeattrs.formats.documents import Document
 from nodeattrs.formats.jinja import module
+from nodeattrs.formats.nearest import absent_submodules
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
@@ -169,12 +170,9 @@ class VariableReferences:
         return {role for role, name in self.vars_files for one in self._possible_files(name) if not self._is_there(one)}
 
     @cached_property
-    def absent_submodules(self) -> list[str]:
-        """The folders of Git submodules that are not checked out; [] without .gitmodules."""
-        settings = (line.partition("=") for line in _readable(self.root / ".gitmodules").splitlines())
-        folders = [value.strip() for key, _, value in settings if key.strip() == "path"]
-        there = {path for paths in self.paths.values() for path in paths}
-        return [one for one in folders if not any(path.startswith(f"{one}/") for path in there)]
+    def absent_submodules(self) -> Mapping[str, int]:
+        """Folder -> its line in .gitmodules, for Git submodules that are not checked out; {} without .gitmodules."""
+        return absent_submodules(self.root)
 
     def is_file_there(self, name: str) -> bool:
         """Whether the repository has a file of that name. For a name with templates: whether it has each file that the

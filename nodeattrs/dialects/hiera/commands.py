@@ -273,7 +273,7 @@ def _unused(question: Question, hiera: Hiera) -> Output:
     unread = [level.unread for scope in scopes for level in _undecided(scope)]
     looks = FileCache(os.path.relpath)
     for scope in scopes:
-        unread += all_possible_files(scope, looks, is_node=bool(scope.node))
+        unread += all_possible_files(scope, looks)
     return Output(report, unread=unread)
 
 

@@ -56,7 +56,10 @@ class Hiera(Dialect):
         return HieraKeys(side, request)
 
     def ways_on(self, folder: Path) -> Iterable[str]:
-        """Yield two lines of advice for a folder with files of Puppet and no hiera.yaml; nothing for other folders."""
+        """Yield advice for a folder with files of Puppet, or with a hiera.yaml without data; nothing for others."""
+        if (folder / "hiera.yaml").is_file():
+            yield "hiera.yaml names no data file that is here: `nodeattrs hiera variables` says what its paths need"
+            return
         for mark in _OF_PUPPET:
             if (folder / mark).exists():
                 yield f"{mark} is Puppet's, and there is no hiera.yaml that counts: one elsewhere is named with"

@@ -30,8 +30,11 @@ from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, DataSource, Functio
 from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.dialects.hiera.ruby_functions import RubyData, RubyFunctions
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
+from nodeattrs.formats.nearest import absent_submodules, nearest
 
 _NAME = re.compile("[A-Za-z0-9_]+")
+_MARK = re.compile(r"[*?\[{%]")
+"""The first sign of a wildcard or an expression."""
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "yaml_data": "yaml",
     "json_data": "json",
@@ -169,7 +172,8 @@ class LoadedTree:
     def module_layer(self, environment: str, module: str) -> HieraConfig | None:
         """The layer of a module; None if there is no such module, or if it has no hiera.yaml.
 
-        A module that only the Puppetfile names gives a layer with one level, which cannot be read.
+        A module that is not here, and that the Puppetfile or .gitmodules names, gives a layer with one level, which
+        cannot be read.
         """
         return self._read_once(("module", environment, module), partial(self._read_module, environment, module))
 
@@ -216,19 +220,53 @@ class LoadedTree:
 
     def _read_module(self, environment: str, module: str) -> HieraConfig | None:
         folder = self.module_folder(environment, module)
-        return (
-            self._not_installed(environment, module)
-            if folder is None
-            else self._read_config(folder / "hiera.yaml", "module")
-        )
+        found = None if folder is None else self._read_config(folder / "hiera.yaml", "module")
+        return found or self._not_installed(environment, module)
 
     def _not_installed(self, environment: str, module: str) -> HieraConfig | None:
-        """A layer of one level that cannot be read, for a module that the Puppetfile names; None for other modules."""
-        folder, named = self._folder(environment), self._named_modules(environment)
-        if folder is None or module not in named:
+        """A layer of one level that cannot be read, for a module that is not here; None for other modules.
+
+        The Puppetfile names it, or a submodule of Git has its folder.
+        """
+        folder = self._folder(environment)
+        if folder is None:
             return None
-        entry = HierarchyEntry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
-        return HieraConfig(self.shown(str(folder / "Puppetfile")), folder, (entry,))
+        places = (self._fetched_from(one / module, environment) for one in self.modulepath(environment))
+        place = next(filter(None, places), None)
+        if place is None:
+            return None
+        entry = HierarchyEntry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=place.line)
+        return HieraConfig(place.file, folder, (entry,))
+
+    def _submodules(self, environment: str) -> Mapping[str, Origin]:
+        """Absolute folder -> its line in .gitmodules, for each submodule of Git that is not checked out."""
+        return self._read_once(("submodules", environment), partial(self._read_submodules, environment))
+
+    def _read_submodules(self, environment: str) -> dict[str, Origin]:
+        folder = self._folder(environment)
+        above = None if folder is None else nearest(".gitmodules", folder)
+        if folder is None or above is None or border.is_layer_outside(os.path.join(above, ".gitmodules")):
+            return {}
+        shown = self.shown(os.path.join(folder, os.path.relpath(above, folder), ".gitmodules"))
+        found = absent_submodules(pathlib.Path(above))
+        return {os.path.join(above, one): Origin("submodule", one, shown, line) for one, line in found.items()}
+
+    def _fetched_from(self, path: str | os.PathLike[str], environment: str) -> Origin | None:
+        """The line that says what brings a file or folder, if that is not here; None for any other path.
+
+        It is in the Puppetfile, for a module that is not installed, or in .gitmodules.
+        """
+        whole = os.path.abspath(path)
+        for folder, origin in self._submodules(environment).items():
+            if whole == folder or whole.startswith(folder + os.sep):
+                return origin
+        named = self._named_modules(environment)
+        for above in self.modulepath(environment) if named else ():
+            module = os.path.relpath(whole, above).split(os.sep)[0]
+            if module in named and self.module_folder(environment, module) is None:
+                file = (self._folder(environment) or above) / "Puppetfile"
+                return Origin("module", module, self.shown(str(file)), named[module])
+        return None
 
     def _named_modules(self, environment: str) -> Mapping[str, int]:
         """Module -> its line in the Puppetfile; {} without one, or without a folder of the environment."""
@@ -242,6 +280,10 @@ class LoadedTree:
     def lacks_modules(self, environment: str) -> bool:
         """Whether the Puppetfile of an environment names a module that is not installed."""
         return any(self.module_folder(environment, one) is None for one in self._named_modules(environment))
+
+    def lacks_submodule(self, folder: str, environment: str) -> bool:
+        """Whether an absolute path is the folder of a submodule of Git that is not checked out."""
+        return folder in self._submodules(environment)
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
@@ -360,12 +402,30 @@ class LoadedTree:
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file, environment)
+        if made is None and is_file and path is not None:
+            made = self.fetched_source(entry.name, path, environment)
         return self._sources.setdefault(key, made)
 
     def absent_folder(self, level: str, folder: str) -> FunctionData:
         """The source of a level whose datadir lies outside of the repository and does not exist on this machine."""
         reason = f"there is no folder {self.shown(folder)} here, and it {border.REASON}"
         return self._read_once(("absent", level, folder), partial(unread_source, level, reason))
+
+    def fetched_source(self, level: str, path: str, environment: str) -> FunctionData | None:
+        """The source of a level whose file or folder a module or submodule brings that is not here; else None."""
+        origin = self._fetched_from(path, environment) if environment else None
+        if origin is None:
+            return None
+        reason = f"{self.shown(path)} is of the {origin.who}, which is not here ({origin.place})"
+        return self._read_once(("fetched", level, path), partial(unread_source, level, reason))
+
+    def fetched_globs(self, config: HieraConfig, entry: HierarchyEntry, environment: str) -> FunctionData | None:
+        """The source of `fetched_source` for a level of globs that match no file; None for any other level."""
+        if entry.location not in ("glob", "globs"):
+            return None
+        whole = (os.path.join(config.folder, entry.datadir, one) for one in entry.templates)
+        folders = (os.path.dirname(_MARK.split(one, maxsplit=1)[0]) for one in whole)
+        return next(filter(None, (self.fetched_source(entry.name, one, environment) for one in folders)), None)
 
     def _decryption(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """The function that decrypts the values of a level: with the given keys, or those that its options name.
@@ -509,7 +569,7 @@ class LoadedTree:
         """
         found = [self.global_layer(), self.environment_layer(environment)]
         found += [self.module_layer(environment, module) for module in self.modules(environment)]
-        return [config for config in found if config is not None]
+        return [one for one in found if one is not None and not any(e.kind == NOT_INSTALLED for e in one.entries)]
 
     def who_has(self, key: str, environment: str = "production", below: Path = ()) -> list[Origin]:
         """The line of *key* in each data file that has it, whether a node reads that file or not; [] for none.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.puppet.facts import NodeFacts
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
+_OF_FILES = ("path", "paths", "glob", "globs")
+"""The ways of a level to name files. A glob may be a plain path; one with a wildcard gives no names of nodes."""
 
 
 def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -152,7 +154,7 @@ class HieraKeys(WithFacts):
     def _with_data(self) -> set[str]:
         """Names of nodes with a data file of their own, and "role=web" for a file of another variable."""
         config = self._layer
-        entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
+        entries = [] if config is None else [one for one in config.entries if one.location in _OF_FILES]
         texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.templates]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
@@ -171,11 +173,14 @@ class HieraKeys(WithFacts):
         return any(whole.startswith(f"{one}/") and (one != root or whole.endswith(ENDINGS)) for one in self._folders)
 
     def fetches(self, file: str) -> bool:
-        """Whether a file is a Puppetfile, and an environment lacks a module of its Puppetfile."""
-        if os.path.basename(file) != "Puppetfile":
+        """Whether a file is a Puppetfile, and an environment lacks a module of it; or a submodule that is not here."""
+        whole = os.path.abspath(self.side.root / self.side.named(file))
+        is_puppetfile = os.path.basename(file) == "Puppetfile"
+        if not is_puppetfile and os.path.isfile(whole):
             return False
         try:
-            return any(map(self.hiera.lacks_modules, self._environments))
+            lacks = self.hiera.lacks_modules if is_puppetfile else partial(self.hiera.lacks_submodule, whole)
+            return any(map(lacks, self._environments))
         except NodeattrsError:  # of environment.conf; the answer has it, too
             return False
 

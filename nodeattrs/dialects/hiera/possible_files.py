@@ -20,7 +20,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.census import as_asked
 from nodeattrs.dialects.hiera.expressions import variable_value
-from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, split_key
+from nodeattrs.dialects.hiera.keys import LOOKUP_OPTIONS, module_of, split_key
 from nodeattrs.dialects.hiera.locations import DataLocation, templates_of
 from nodeattrs.dialects.hiera.scope import Scope
 from nodeattrs.dialects.hiera.search import IN_LEVELS, Hierarchy, LookupCall, Merge
@@ -84,7 +84,7 @@ def possible_files(
     if wanted is not None and not wanted:
         return
     deciding = cache(partial(_deciding_templates, scope, merge=merge))
-    for one, file in _open_files(scope, file_cache, is_node):
+    for one, module, file in _open_files(scope, file_cache, is_node, _modules(scope, wanted)):
         reason = _reason(one)
         if file is None:
             yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
@@ -93,14 +93,16 @@ def possible_files(
         if keys is None:
             yield Unread(file_cache.shown(file), f"{reason}, and it cannot be read")
             continue
-        if any(name.startswith("^") for name in options):  # a pattern may fit any key
-            yield Unread(file_cache.shown(file), f"{reason}, and its lookup_options have patterns")
-            continue
+        if any(name.startswith("^") for name in options):  # a pattern may fit any key; of a module, any of its own
+            if module is None:
+                yield Unread(file_cache.shown(file), f"{reason}, and its lookup_options have patterns")
+                continue
+            options = [*options, *(scope.known_keys() if wanted is None else wanted)]
         may_set = []
         for key in dict.fromkeys((*keys, *options)):
-            if wanted is None or key in wanted:
+            if (wanted is None or key in wanted) and (module is None or module_of(key) == module):
                 templates = None if key in options else deciding(key)
-                if templates is None or (one.origin.name, one.template) in templates:
+                if templates is None or (one.layer, one.origin.name, one.template) in templates:
                     may_set.append(key)
         if may_set:
             yield Unread(file_cache.shown(file), reason, tuple((key,) for key in may_set))
@@ -127,30 +129,43 @@ def all_possible_files(scope: Scope, file_cache: FileCache, *, is_node: bool = T
 
     A path that leads out of the folder gives one Unread, with the path. is_node: as in `possible_files`
     """
-    for one, file in _open_files(scope, file_cache, is_node):
+    for one, _, file in _open_files(scope, file_cache, is_node, _modules(scope, None)):
         yield Unread(one.template if file is None else file_cache.shown(file), _reason(one))
 
 
-def _open_files(scope: Scope, file_cache: FileCache, is_node: bool) -> Iterator[tuple[Needed, Path | None]]:
-    """Yield (unset variable, a file that its path may name); None for a path that leads out of the folder."""
-    config = scope.tree.environment_layer(scope.environment)
-    globs = {
-        template
-        for _, _, entry in scope.entries()
-        if entry.location in ("glob", "globs")
-        for template, _ in templates_of(entry)
-    }
-    for one in needed(scope):
-        if config is None or one.is_set or one.layer not in ("environment", "global"):
-            continue
-        if not is_node and one.variable.removeprefix("::").removeprefix("facts.") in NAMES:
-            continue
-        if os.path.isabs(one.template) or ".." in one.template.split("/"):
-            yield one, None
-            continue
-        is_glob = one.template in globs
-        files = file_cache.matching(config.folder, _as_pattern(scope, one.template, is_glob))
-        yield from ((one, file) for file in files if not (is_glob and file.is_dir()))
+def _modules(scope: Scope, wanted: Iterable[str] | None) -> Iterable[str | None]:
+    """None for the environment, then the modules with data that the wanted keys belong to. wanted: None: all modules"""
+    keys = (f"{one}::" for one in scope.tree.modules(scope.environment)) if wanted is None else wanted
+    return dict.fromkeys((None, *map(scope.module_with_data, keys)))
+
+
+def _open_files(
+    scope: Scope, file_cache: FileCache, is_node: bool, modules: Iterable[str | None]
+) -> Iterator[tuple[Needed, str | None, Path | None]]:
+    """Yield (unset variable, module, a file that its path may name); no file for a path that leads out of the folder.
+
+    The module is None for a level of the environment or of the global layer.
+    """
+    for module in modules:
+        entries = [*scope.entries(module)]
+        globs = {
+            template
+            for _, _, entry in entries
+            if entry.location in ("glob", "globs")
+            for template, _ in templates_of(entry)
+        }
+        folders = {config.file: config.folder for _, config, _ in entries}
+        for one in needed(scope, module):
+            if one.is_set or (one.layer in ("environment", "global")) != (module is None):
+                continue
+            if not is_node and one.variable.removeprefix("::").removeprefix("facts.") in NAMES:
+                continue
+            if os.path.isabs(one.template) or ".." in one.template.split("/"):
+                yield one, module, None
+                continue
+            is_glob = one.template in globs
+            files = file_cache.matching(folders[one.origin.file], _as_pattern(scope, one.template, is_glob))
+            yield from ((one, module, file) for file in files if not (is_glob and file.is_dir()))
 
 
 def _reason(one: Needed) -> str:
@@ -214,8 +229,8 @@ class _FirstPlace(LookupCall):
         return value
 
 
-def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str]] | None:
-    """The (level, template) pairs whose files can change the value of a key; None if all files can.
+def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tuple[str, str, str]] | None:
+    """The (layer, level, template) of files that can change the value of a key; None if all files can.
 
     With the strategy `first`, they are the template whose file has the value, and all templates above it. None for
     another strategy, and for a key without a value.
@@ -228,11 +243,11 @@ def _deciding_templates(scope: Scope, key: str, merge: Merge) -> Collection[tupl
     winner = call.first
     if value is ABSENT or winner is None or call.how is not FIRST:
         return None
-    before: list[tuple[str, str]] = []
-    for layer, _, entry in scope.entries():
+    before: list[tuple[str, str, str]] = []
+    for layer, _, entry in scope.entries(scope.module_with_data(key)):
         is_its_level = (layer, entry.name) == (winner.layer, winner.entry)
         for template, _ in templates_of(entry):
-            before.append((entry.name, template))
+            before.append((layer, entry.name, template))
             if is_its_level and template.endswith(winner.declared):
                 return before
         if is_its_level:

@@ -626,9 +626,12 @@ class BaseScope:
             return LocatedLevel((place,), False)
         folder = locations[0].folder if locations else ""
         has_folder = not folder or os.path.isdir(folder)
+        absent = None if locations else self.tree.fetched_globs(config, entry, self.environment)
         if not has_folder and border.is_outside(folder):
-            source = self.tree.absent_folder(entry.name, folder)
-            place = DataLocation(layer, entry.name, "", self.tree.shown(folder), source, config.file, entry.line)
+            absent = self.tree.absent_folder(entry.name, folder)
+        if absent is not None:
+            at = self.tree.shown(folder)
+            place = DataLocation(layer, entry.name, "", at, absent, config.file, entry.line)
             return LocatedLevel((place,), False)
         places = tuple(
             DataLocation(

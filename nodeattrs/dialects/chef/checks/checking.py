@@ -43,6 +43,7 @@ from nodeattrs.dialects.chef.repository.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.dialects.chef.run.ruby_files import may_set
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
 from nodeattrs.formats.documents import text_of
+from nodeattrs.formats.nearest import absent_submodules
 from nodeattrs.kinds import (
     AGAINST_RULE,
     DEPENDENCY_RING,
@@ -283,11 +284,16 @@ class _MissingCookbooks:
             self.warnings.append(found)
 
     def _file_that_fetches(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
-        """The file that says how cookbooks are fetched: a Berksfile or the like, else *file* or a README; else None."""
+        """The file that says how cookbooks are fetched, or None for none.
+
+        It is a Berksfile or the like, else *file* or a README, else a .gitmodules with a submodule that is not checked
+        out.
+        """
         roots = [self.repository.root, *([of.root] if of is not None and of.root is not None else [])]
         pages = [self.repository.root / one for one in (file, *_PAGES) if one]
         found = (root / one for root in roots for one in _FETCH if (root / one).exists())
-        return next(itertools.chain(found, filter(_says_how, pages)), None)
+        submodules = [self.repository.root / ".gitmodules"] if absent_submodules(self.repository.root) else []
+        return next(itertools.chain(found, filter(_says_how, pages), submodules), None)
 
 
 def _says_how(page: pathlib.Path) -> bool:

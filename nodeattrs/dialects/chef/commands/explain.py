@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from nodeattrs.contract.argument_values import path_of
 from nodeattrs.contract.arguments import AT, SOURCES, STORE, STRICT, output
 from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.code import may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.chef.commands.arguments import RUN
 from nodeattrs.dialects.chef.commands.inputs import named_node, repository_of, with_suite
 from nodeattrs.dialects.common import store_of
-from nodeattrs.errors import BadUsage, NoSuchAttribute
+from nodeattrs.errors import BadUsage, NodeattrsError, NoSuchAttribute, UnknownLayer
 from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import NodeExplanation, OtherSetter, explained
 from nodeattrs.reports.values import unread_at
@@ -68,7 +69,12 @@ def _perform(question: Question) -> Output:
             ("--because", "what decided in a run") if asked["because"] else ("--git", "who changed the lines of a run")
         )
         raise BadUsage(f"{word} names {what}, so it needs --repo")
-    node, revision, run = named_node(question)
+    try:
+        node, revision, run = named_node(question)
+    except NodeattrsError as error:
+        if not may_run() and isinstance(error.__cause__ or error, UnknownLayer):  # a suite with code in Python
+            error.details, error.hint = (), f"--repo {asked['repo']} runs it"
+        raise
     behind: list[Unread] = []
     if repository is None or run is None:
         explanation = explained(node, path, revision)

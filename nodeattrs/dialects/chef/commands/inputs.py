@@ -159,9 +159,11 @@ def facts_from(question: Question, node: str | None = None, repository: Reposito
 def with_suite(question: Question) -> Question:
     """The question, with `--repo .` added if NODE is a suite of Test Kitchen in the current folder that is not saved.
 
-    The same object is returned if NODE is not such a suite, or if --repo is given.
+    The same object is returned if NODE is not such a suite, or if --repo or --ruby is given: code of the repository
+    runs only where the caller writes --repo.
     """
-    if question.arguments["repo"] is not None or not any(map(os.path.isfile, _KITCHEN)):
+    given = question.arguments
+    if given["repo"] is not None or given["ruby"] or not any(map(os.path.isfile, _KITCHEN)):
         return question
     from nodeattrs.dialects.chef.repository.repository import Repository
 

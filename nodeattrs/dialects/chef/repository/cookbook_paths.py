@@ -171,7 +171,7 @@ class CookbookPaths:
         found: dict[str, pathlib.Path] = {}
         for path in (path for folder in self._folders for path in paths_in(folder)):
             is_other = path.parent.name == _VENDOR and not _is_cookbook(path)
-            if os.path.isdir(path) and not path.name.startswith(".") and not is_other:
+            if os.path.isdir(path) and not path.name.startswith(".") and not is_other and not _is_empty(path):
                 found.setdefault(path.name, path)
         if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
             return {path.name: path for path in paths_in(self._root) if _is_cookbook(path)}
@@ -199,6 +199,14 @@ def _named_folders(text: Text) -> Iterator[tuple[str, str]]:
 
 def _is_cookbook(path: pathlib.Path) -> bool:
     return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
+
+
+def _is_empty(folder: pathlib.Path) -> bool:
+    """Whether a folder has nothing in it, as a submodule that is not checked out. Chef takes it for no cookbook."""
+    try:
+        return not os.listdir(folder)
+    except OSError:
+        return False  # the reader of the cookbook says why it cannot be listed
 
 
 def _declared(path: pathlib.Path) -> _CookbookMetadata:

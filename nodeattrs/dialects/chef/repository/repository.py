@@ -246,8 +246,8 @@ class Repository(Folder):
     def for_node(self, name: str) -> Repository:
         """The repository to use for a run of a node: this one, except for some suites of Test Kitchen.
 
-        A suite may have its own folders of roles, environments and data bags. Then it has a repository of its own,
-        which is made once and reads its files itself. It gets the current `options` of this one at each call.
+        A suite may have its own folders of roles, environments and data bags. Then it has another repository, which
+        reads its files itself. Suites with the same folders share it. It gets the current `options` at each call.
         """
         repository = self._repository_of_node(name)
         repository.options = self.options
@@ -255,11 +255,14 @@ class Repository(Folder):
 
     @_kept_result
     def _repository_of_node(self, name: str) -> Repository:
-        folders = {folder: place for folder, place in self.kitchen.folders(name).items() if folder != place}
-        if not folders or self._files("nodes", name, _DATA):
-            return self
+        folders = [(folder, place) for folder, place in self.kitchen.folders(name).items() if folder != place]
+        return self._with_folders(*folders) if folders and not self._files("nodes", name, _DATA) else self
+
+    @_kept_result
+    def _with_folders(self, *moved: tuple[str, str]) -> Repository:
+        """A repository with the same files, except for some folders. moved: a folder of Chef, and its other place"""
         found = Repository(self.root, options=self.options, settings=self.settings)
-        found.also_sensitive, found._moved_folders = self.also_sensitive, folders
+        found.also_sensitive, found._moved_folders = self.also_sensitive, dict(moved)
         return found
 
     def data_bag(self, bag: str) -> list[str]:
@@ -378,6 +381,11 @@ class Repository(Folder):
                 if name in (file, policy.name):
                     return policy
         found = [path for path, shown in self._policy_files() if not is_file and declared_name(path, shown) == name]
+        places = {str(path).removesuffix(".lock.json").removesuffix(RUBY): path for path in found}
+        if len(places) > 1:
+            names = " and ".join(map(self.shown, places.values()))
+            hint = f"name the file: --policy-name {self.shown(found[0])}"
+            raise DocumentError(f"policy {name} is described twice, by {names}", file=self.shown(found[0]), hint=hint)
         if found:  # a lock goes before its Policyfile
             return self._policy_in(min(found, key=lambda path: path.suffix == RUBY), name, ())
         hint = f"it is looked for in {', '.join(files[-4:])}; or name the file"
@@ -395,6 +403,8 @@ class Repository(Folder):
             document = ruby_document(path, file, "policy")
             if self.runs_ruby and unread_of(document):
                 document = self._run_ruby(path, file, "policy")
+            for unread in unread_of(document):
+                unread.hint = "--ruby runs it; or write the value out"
         except MissingExtra as error:
             self.warnings.append(not_run(file, error.hint))
             return unread_policy(name, NOT_RUN, Origin("policy", name, file))

@@ -113,8 +113,12 @@ class Chef
         @default_action ||= [name]
       end
 
+      # A partial beside the file, or in a folder below it; Chef's own ones set no attribute.
       def use(name)
-        class_from_file(File.join(File.dirname(@source_file), "_#{name.to_s.delete_prefix("_")}.rb"))
+        return if name.to_s.start_with?("core::")
+
+        folder, base = File.split(name.to_s.delete_suffix(".rb"))
+        class_from_file(File.join(File.dirname(@source_file), folder, "_#{base.delete_prefix("_")}.rb"))
       end
       attr_writer :source_file
 

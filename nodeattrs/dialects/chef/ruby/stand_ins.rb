@@ -281,7 +281,9 @@ class Chef
     }.dup
 
     def [](name)
-      KNOWN.fetch(name.to_sym) { Guard.refuse("Chef::Config[#{name.inspect}], which is not known here") }
+      KNOWN.fetch(name.to_sym) do
+        name.to_sym == :node_name ? Node::RUNNING.name : Guard.refuse("Chef::Config[#{name.inspect}], which is not known here")
+      end
     end
 
     def []=(name, value)

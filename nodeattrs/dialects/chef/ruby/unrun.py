@@ -414,7 +414,8 @@ class CodeReader:
         listed = node.child_by_field_name("arguments")
         given = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
         method = self._slice(named) if named is not None else "call"
-        self.code.words.add(method)
+        partial = self._slice(given[0]).strip("'\"") if method == "use" and given else ""  # 'partial/_name'
+        self.code.words |= {method, partial.rpartition("/")[2].removesuffix(".rb")} - {""}
         place = self._receiver(receiver) if receiver is not None else None
         is_own = receiver is None or self._slice(receiver) == "self"
         if is_own and self._around.is_node:

@@ -337,8 +337,8 @@ class RubyFiles:
     def _load(self, session: RubySession, kind: str, folder: str) -> None:
         for cookbook in self._cookbooks:
             for file in sorted(cookbook.files):
-                part, _, name = file.partition("/")
-                if part != folder or not file.endswith(SUFFIX) or (kind == "resources" and name.startswith("_")):
+                is_partial = kind == "resources" and file.rpartition("/")[2].startswith("_")
+                if file.partition("/")[0] != folder or not file.endswith(SUFFIX) or is_partial:
                     continue
                 problem = session.load(kind, _path(cookbook, file), cookbook.shown(file), cookbook.name)
                 if problem is not None:
