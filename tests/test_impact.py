@@ -1136,6 +1136,19 @@ class TestWhatIsNotKnown:
         assert (code, data["certain"]) == ((0, True) if is_installed else (5, False))
         assert [one["place"] for one in data["unread"]] == ([] if is_installed else ["Puppetfile"])
 
+    def test_another_commit_of_a_submodule_with_a_cookbook_may_change_its_nodes(self, repo, capsys):
+        node = '{"name": "a", "run_list": ["recipe[web]"]}\n'
+        settings = '[chef]\nmissing_cookbooks = "warn"\n'
+        commit(repo, {"nodes/a.json": node, "nodeattrs.toml": settings, ".gitmodules": "\tpath = cookbooks/web\n"})
+        for number in "12":
+            git(repo, "update-index", "--add", "--cacheinfo", f"160000,{number * 40},cookbooks/web")
+            git(repo, "commit", "-q", "-m", number)
+
+        words = ["impact", "HEAD~1..HEAD", "--repo", str(repo), "--format", "json", "--dialect", "nodes"]
+        code, text = ended(words, capsys)
+
+        assert (code, json.loads(text)["certain"]) == (5, False)
+
     def test_another_commit_of_a_submodule_with_data_may_change_anything(self, repo, capsys):
         level = "{name: c, datadir: hieradata, path: c.yaml}"
         commit(repo, {"hiera.yaml": f"version: 5\nhierarchy: [{level}]\n", ".gitmodules": "\tpath = hieradata\n"})

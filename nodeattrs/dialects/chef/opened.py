@@ -129,8 +129,11 @@ class Nodes(WithFacts):
         return self.covers(file) and not (self.repository.nodes() or self.known())
 
     def fetches(self, file: str) -> bool:
-        """Whether a file is a Berksfile, a Policyfile or a lock, and a cookbook was not there in the last answer."""
-        return file.endswith(_FETCHING) and any(one.reason == NOT_THERE for one in self.unread)
+        """Whether a cookbook was not there in the last answer, and *file* is a Berksfile, a Policyfile, a lock or a
+        submodule of Git.
+        """
+        is_fetched = file.endswith(_FETCHING) or self.side.files.get(file, "").startswith("module:")
+        return is_fetched and any(one.reason == NOT_THERE for one in self.unread)
 
     def may_run(self, file: str) -> bool:
         """Whether a file is Ruby code that a recipe may include or call by a computed name: recipes, libraries, ..."""
