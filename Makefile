@@ -59,7 +59,7 @@ test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadfile
 
 # What tries random things without Hypothesis, or a part of all that there is.
-RANDOM = catalog_types causality causality_random folders hiera_secrets hostile impact lsp markers mcp package \
+RANDOM = catalog_types causality causality_random fleet folders hiera_secrets hostile impact lsp markers mcp package \
 	settings_models sharing strange_input threads vectors web_browser
 SECONDS = 600
 EFFORT = 5

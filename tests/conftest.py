@@ -84,4 +84,4 @@ def pytest_collection_finish() -> None:
     Tests make many objects and few rings of them, so that garbage is looked for less often than Python would.
     """
     gc.freeze()
-    gc.set_threshold(50_000, 10, 10)
+    gc.set_threshold(200_000, 10, 10)

@@ -5,7 +5,7 @@ NODEATTRS_EFFORT is what all counts are multiplied with.
 
 import os
 
-EFFORT = float(os.environ.get("NODEATTRS_EFFORT", "0.2"))
+EFFORT = float(os.environ.get("NODEATTRS_EFFORT", "0.1"))
 _FEWEST = 20
 
 

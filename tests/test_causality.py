@@ -1,7 +1,7 @@
 """The place that an explanation names is the truth: edit it, run again, and the node follows.
 
 For the leaves and list elements of the three example nodes that are no facts, and for some facts: `make test` edits
-a fifth of them, `make slow` all. What random inputs of all five systems add to that: tests/test_causality_random.py.
+a tenth of them, `make slow` all. What random inputs of all five systems add to that: tests/test_causality_random.py.
 The test reads what `explain --format json` prints and edits the files it names, nothing else;
 `tests.causality.editor` knows lines and brackets, and none of our readers.
 

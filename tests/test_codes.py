@@ -23,6 +23,7 @@ from nodeattrs.cloudinit import WARNINGS
 from nodeattrs.codes import Code, codes, kind, other_kind
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import REPEATED_KEY
+from tests.structure.sources import trees
 from tests.structure.statements import statements
 
 ROOT = Path(__file__).parents[1]
@@ -46,10 +47,9 @@ def family() -> list[type[NodeattrsError]]:
 
 def modules_with(word: str) -> Iterator[tuple[Path, ast.Module]]:
     """Each module of the package in which a word stands, and its syntax tree."""
-    for file in sorted((ROOT / "nodeattrs").rglob("*.py")):
-        text = file.read_text("utf-8")
-        if word in text:
-            yield file, ast.parse(text)
+    for file, tree in trees().items():
+        if word in file.read_text("utf-8"):
+            yield file, tree
 
 
 def spelled_kinds() -> Iterator[str]:

@@ -30,8 +30,11 @@ from nodeattrs.store import Store, open_store
 from nodeattrs.store.saved_nodes import set_normal
 from nodeattrs.workers import batches
 from nodeattrs.workers.batches import jobs_for, processors, without_processes
+from tests.effort import EFFORT
 from tests.on_disk import repository
 
+FEWER = 2 if EFFORT < 1 else 1
+"""Of rows that start processes of their own `make test` takes every second, `make slow` each."""
 needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")
 NAMES = [f"web{number}" for number in range(12)]
 FILES = {
@@ -574,7 +577,7 @@ class TestWithoutSharedMemory:
 
 class TestRunAll:
     @needs_processes
-    @pytest.mark.parametrize("form", ["text", "json", "yaml"])
+    @pytest.mark.parametrize("form", ["text", "yaml", "json"][::FEWER])
     def test_what_is_seen_does_not_depend_on_who_did_the_work(self, fleet, capsys, tmp_path, form):
         """
         Reports in the order of the nodes, warnings once, what was logged before a failure, and the exit code.
@@ -646,8 +649,15 @@ class TestRunAll:
 
 
 class TestCtrlC:
-    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
-    @pytest.mark.parametrize(("jobs", "whom"), [("1", "here"), ("2", "above")])
+    @pytest.mark.parametrize(
+        ("jobs", "whom", "command"),
+        [
+            ("2", "above", ("fleet", "resolve")),
+            ("2", "above", ("run", "--all")),
+            ("1", "here", ("run", "--all")),
+            ("1", "here", ("fleet", "resolve")),
+        ][::FEWER],
+    )
     def test_it_tells_what_was_done_and_how_to_go_on(self, fleet, tmp_path, capsys, command, jobs, whom):
         """
         Nodes that are running come to their end, and no other is begun; the command that is printed does the rest.
@@ -669,7 +679,7 @@ class TestCtrlC:
         assert NAMES == sorted(open_store("nodes.db").names(), key=NAMES.index)
 
     @needs_processes
-    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
+    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")][::FEWER])
     def test_a_second_one_ends_the_fleet_and_its_workers_at_once(self, fleet, tmp_path, command):
         """
         Ctrl-C reaches every process of a terminal. No worker writes a traceback.

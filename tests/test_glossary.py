@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli.program import parser
+from tests.structure.sources import trees
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -35,7 +36,6 @@ IN_CODE = re.compile(_REPLACED + r"|\bsaid\b", re.IGNORECASE)
 """In code others too: a manual has said something, a program has set it."""
 OF_A_FORMAT = {"speaker"}
 """A key of the vectors, which others write too."""
-CODE = sorted((ROOT / "nodeattrs").rglob("*.py"))
 
 
 def rows(page: Path) -> list[str]:
@@ -136,8 +136,8 @@ class TestGlossary:
         In all names, public or not, in docstrings and in messages.
         """
         found = []
-        for source in CODE:
-            nodes = [*ast.walk(ast.parse(source.read_text(encoding="utf-8")))]
+        for source, tree in trees().items():
+            nodes = [*ast.walk(tree)]
             written = [*map(words_of, dict.fromkeys(identifiers(nodes))), *texts(nodes)]
             unwanted = [text for text in written if IN_CODE.search(text) and text not in OF_A_FORMAT]
             found += [(str(source.relative_to(ROOT)), text) for text in unwanted]

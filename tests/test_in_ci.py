@@ -99,6 +99,14 @@ class TestAction:
         assert not any("${{" in script for script in scripts)
         assert set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text("utf-8"))) == set(ACTION["inputs"])
 
+    def test_python_and_pip_of_the_installation_import_nothing_from_the_workspace(self):
+        """
+        `make slow` also runs them, in tests/test_package.py.
+        """
+        (step,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Install"]
+
+        assert ["-I -m venv", "-I -m pip"] == [" ".join(shlex.split(line)[1:4]) for line in step["run"].splitlines()]
+
     def test_the_script_of_the_action_runs(self, tmp_path: Path):
         """
         Run as the action runs it, but for the installation.

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.cli import main
 from nodeattrs.cli.mcp import tools
 from nodeattrs.core.tree import spell
 from nodeattrs.store import open_store
@@ -85,8 +86,8 @@ def command(folder: Path, *words: str) -> Any:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a store in which the nodes of the example are."""
     folder = tmp_path_factory.mktemp("shop")
-    words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts"), "--store", "s.db"]
-    subprocess.run([sys.executable, "-m", "nodeattrs", *words], cwd=folder, check=True, capture_output=True)
+    words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts")]
+    assert main([*words, "--store", str(folder / "s.db")]) == 0
     return folder
 
 

@@ -32,7 +32,7 @@ class Theirs:
     def run(self, text: str, *options: str) -> str:
         """What pytest prints of one file of tests; it runs in this process."""
         (self.folder / "tests" / "test_web.py").write_text(text, encoding="utf-8")
-        words = ["-p", "nodeattrs.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:warnings", *options]
+        words = ["-p", "nodeattrs.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:warnings", *options, "tests"]
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             pytest.main(words)

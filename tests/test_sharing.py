@@ -444,18 +444,22 @@ def test_a_file_of_facts_that_is_a_link_to_one_that_changes_is_shared_by_nobody(
     assert {one.spelled: one.subjects for one in found.groups} == dict.fromkeys(("site", "x"), ("node-00",))
 
 
-@pytest.mark.parametrize(
-    "path", ["x", "y", "net.mac", "net", "site", "port", "nothing", "net.nothing", "motd", "cpu.total", "name", "gpu"]
-)
-def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
-    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture(scope="module")
+def forty_nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     recipe = "node.default['x'] = node['site']\nif node['site'] == 'main':\n    node.default['y'] = node['port']\n"
     made = files(recipe, 40, "default['motd'] = lazy(lambda: f\"{node['net']['mac']}\")\n")
     spare = FACTS.replace("{", '{"gpu": true, ', 1)
     made |= {f"facts/node-{number:02d}.json": spare % (number, "spare") for number in (3, 5, 30)}
-    folder = written(made, tmp_path / "r")
-    words = ["matrix", path, "--repo", str(folder), "--format", "json", "--jobs", "1"]
+    return written(made, tmp_path_factory.mktemp("forty") / "r")
+
+
+@pytest.mark.parametrize(
+    "path", ["x", "y", "net.mac", "net", "site", "port", "nothing", "net.nothing", "motd", "cpu.total", "name", "gpu"]
+)
+def test_a_matrix_of_nodes_that_share_is_the_one_of_nodes_that_do_not(
+    path: str, forty_nodes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["matrix", path, "--repo", str(forty_nodes), "--format", "json", "--jobs", "1"]
 
     found = main(words), capsys.readouterr()
 

@@ -288,7 +288,7 @@ def expected(templates: dict[str, str], user_data: str, ansible: str) -> dict[tu
 )
 def test_a_hostile_template_ends_before_it_uses_up_the_machine(tmp_path, templates, user_data, ansible):
     """In a process that would be killed after 8 s of a template, and has 1.5 GiB."""
-    seconds = 8 if user_data == "fine" else 0.03
+    seconds = 8 if user_data == "fine" else 0.01
     assert outcomes(templates, tmp_path, seconds) == expected(templates, user_data, ansible)
 
 

@@ -18,15 +18,14 @@ from tests.vectors.values import decoded, difference, encoded
 MERGING = ("chef-attributes", "chef-search", "cloudinit-merge", "hiera-merge", "bindings")
 """Kinds that merge; where none of them is seen merging, nothing is counted."""
 QUESTIONS = [(kind, mode) for kind, modes in KINDS.items() for mode in modes]
+LONG = {("ansible", "whole"), ("chef-attributes", "split"), ("hiera-lookup", "whole")}
+"""What takes seconds: `make test` tries each fourth case of it, `make slow` all; `.ci/run` all that are whole."""
 
 
 @pytest.mark.parametrize(("kind", "mode"), QUESTIONS, ids=[f"{kind} {mode}" for kind, mode in QUESTIONS])
 def test_we_answer_as_the_originals_do(kind, mode):
-    """Every case of every public file passes, in each way in which it can be run; no merge goes beside the one fold.
-
-    Of programs that are cut at every operation `make test` tries each fourth, `make slow` all.
-    """
-    every = 4 if mode == "split" and EFFORT < 1 else 1
+    """Every case of every public file passes, in each way in which it can be run; no merge goes beside the one fold."""
+    every = 4 if (kind, mode) in LONG and EFFORT < 1 else 1
     with counted() as seen:
         passed, failures = run(KINDS[kind][mode], HERE / f"{kind}.jsonl", every)
 

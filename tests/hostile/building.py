@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shutil
 import socket
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from nodeattrs.cli import main
 from tests.hostile.entries import TOP, Entry, File, Link, Special, Store, Tree
 from tests.hostile.surroundings import VARIABLE, home, marker, outer
 from tests.hostile.trees import valid
@@ -172,13 +174,20 @@ def _saved(kind: str) -> Path:
     for level in (4, 5):
         role = folder / "roles/web.json"
         role.write_text(role.read_text().replace('"workers": 4', f'"workers": {level}'))
-        words = ["run", "--all", "--roles-only", "--quiet", "--platform", "debian-12", "--store", "saved.db"]
-        subprocess.run([*PROGRAM, *words, "--repo", "."], cwd=folder, check=True, capture_output=True)
+        words = ["run", "--all", "--roles-only", "--quiet", "--platform", "debian-12"]
+        _succeed(*words, "--store", f"{folder}/saved.db", "--repo", str(folder))
     if kind == "sqlite":
         return folder / "saved.db"
-    words = ["store", "export", "--to", "saved", "--history", "--store", "saved.db"]
-    subprocess.run([*PROGRAM, *words], cwd=folder, check=True, capture_output=True)
+    _succeed("store", "export", "--to", f"{folder}/saved", "--history", "--store", f"{folder}/saved.db")
     return folder / "saved"
+
+
+def _succeed(*words: str) -> None:
+    """Run nodeattrs in this process; what it prints is dropped. raises: RuntimeError, for another exit code than 0"""
+    with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
+        code = main(words)
+    if code != 0:
+        raise RuntimeError(f"nodeattrs {' '.join(words)} ended with {code}: {printed.getvalue()}")
 
 
 @cache

@@ -3,11 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
-import nodeattrs
+from tests.structure.sources import trees
 
-ROOT = Path(nodeattrs.__file__).parent
 BUDGETS = {"four words or fewer": 6, "begins with a pronoun": 1, "private name": 2, "parameter that is not there": 2}
 """How many public docstrings may be so. A lower count asks for a lower budget."""
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -34,8 +32,8 @@ def faults_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> It
 
 def test_every_budget_of_docstrings_is_the_number_of_places():
     places: dict[str, list[str]] = {fault: [] for fault in BUDGETS}
-    for file in sorted(ROOT.rglob("*.py")):
-        for one in public(ast.parse(file.read_text("utf-8")).body):
+    for file, tree in trees().items():
+        for one in public(tree.body):
             for fault in faults_of(one):
                 places[fault].append(f"{file}:{one.lineno}")
     for fault, budget in BUDGETS.items():

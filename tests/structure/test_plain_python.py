@@ -6,14 +6,11 @@ import ast
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-import nodeattrs
+from tests.structure.sources import ROOT, trees
 from tests.structure.statements import statements
-
-ROOT = Path(nodeattrs.__file__).parent
 
 ALLOWED = {
     ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",
@@ -165,7 +162,7 @@ WITH_EXCEPTIONS: tuple[Check, ...] = (private_uses, changes_of_modules, code_obj
 
 @cache
 def uses() -> dict[Check, set[tuple[str, str]]]:
-    """What each check finds in the package: file and use. Each file is parsed once.
+    """What each check finds in the package: file and use.
 
     A private attribute of a library is not found if the package defines the same name somewhere.
     """
@@ -173,8 +170,8 @@ def uses() -> dict[Check, set[tuple[str, str]]]:
     found: dict[Check, set[tuple[str, str]]] = {
         check: set() for check in (*WITH_EXCEPTIONS, own_constants, late_imports)
     }
-    for file in sorted(ROOT.rglob("*.py")):
-        nodes = nodes_of(file.read_text(encoding="utf-8"))
+    for file, tree in trees().items():
+        nodes = [*ast.walk(tree)]
         own.update(defined_names(nodes))
         for check, places in found.items():
             places.update((file.relative_to(ROOT).as_posix(), use) for use in check(nodes))

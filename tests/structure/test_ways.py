@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
 
-import nodeattrs
+from tests.structure.sources import ROOT, trees
 from tests.structure.statements import statements
 from tests.structure.ways import WAYS
 
-ROOT = Path(nodeattrs.__file__).parent
 LONGEST = 60
 """Lines of a function in `nodeattrs`."""
 
@@ -54,8 +52,8 @@ class TestFunctions:
         """
         long = [
             f"{file.relative_to(ROOT)}:{node.lineno}: {node.name} has {lines_of(node)} lines"
-            for file in sorted(ROOT.rglob("*.py"))
-            for node in statements(ast.parse(file.read_text(encoding="utf-8")))
+            for file, tree in trees().items()
+            for node in statements(tree)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > LONGEST
         ]
 
