@@ -273,6 +273,13 @@ class TestFilesThatAreFetched:
         with pytest.raises(KeyNotFound, match=rf"k may be in level 'n' \(hiera.yaml:2\): sub\S* {self.AT_SUBMODULE}"):
             Hiera(tmp_path, root=tmp_path).scope().lookup("k")
 
+    def test_where_no_key_is_known_a_level_that_is_not_here_may_set_anything(self, tmp_path, monkeypatch, capsys):
+        text = f"{MODULE}hierarchy: [{{name: n, datadir: sub, path: c.yaml}}]\n"
+        monkeypatch.chdir(written(tmp_path, {".gitmodules": self.GITMODULES, "hiera.yaml": text}))
+
+        assert 5 == main(["blame", "--dialect", "hiera"])
+        assert "hiera.yaml:2 (level n) may set anything" in capsys.readouterr().err
+
     def test_a_submodule_that_is_checked_out_is_read_and_leaves_nothing_open(self, tmp_path):
         files = {".gitmodules": self.GITMODULES, "sub/c.yaml": "k: 1\n"}
         files["hiera.yaml"] = f"{MODULE}hierarchy: [{{name: n, datadir: sub, paths: [none.yaml, c.yaml]}}]\n"

@@ -75,6 +75,7 @@ class Reply(NamedTuple):
                 found += encrypted_at(_value(part, path), path, part.places)
             if not part.is_keyed:
                 traced |= {one.claim.origin.file for one in part.trace(()).unknown}
+        found = [one._replace(paths=()) if one.paths == ((NO_SUCH_KEY,),) else one for one in found]
         others = [one for one in self.unread if one.may_set(path) and one.place not in traced]
         return [*dict.fromkeys([*others, *found])]
 
