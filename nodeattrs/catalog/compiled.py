@@ -10,7 +10,7 @@ chains into parameters, so an edge has the line of the resource and not of the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,7 +20,7 @@ from nodeattrs.catalog.plan import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, flat
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, capitalised
 
@@ -241,11 +241,9 @@ def _origin(row: Mapping[str, Any]) -> Origin | None:
     return Origin("manifest", "", file, line if type(line) is int else None)
 
 
-def _flat(value: Any) -> Sequence[Any]:
-    """The elements of a value, with those of inner lists; () for None. Another value is the only element."""
-    if not isinstance(value, list):
-        return () if value is None else (value,)
-    return [inner for one in value for inner in (_flat(one) if isinstance(one, list) else (one,)) if inner is not None]
+def _flat(value: Any) -> list[Any]:
+    """The elements of a value, with those of inner lists; [] for None. Another value is the only element."""
+    return [one for one in flat([value]) if one is not None]
 
 
 def _flag(value: Any) -> bool | None:

@@ -68,7 +68,7 @@ _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "b": "\b", "v":
 
 def _env(text: Text) -> Iterator[_Entry]:
     offset = 0
-    while (offset := _end(_ENV_BLANK, text.text, offset)) < len(text.text):
+    while (offset := text.after(_ENV_BLANK, offset)) < len(text.text):
         found = _ENV.match(text.text, offset)
         if found is None:
             raise _no_entry(text, offset, "KEY=value")
@@ -93,11 +93,6 @@ def _env_value(text: Text, found: re.Match[str]) -> str | None:
     if bare.lstrip()[:1] in ("'", '"'):
         raise text.error("a quote is opened here and never closed", found.start(6))
     return _ENV_COMMENT.sub("", bare).strip()
-
-
-def _end(pattern: re.Pattern[str], text: str, offset: int) -> int:
-    found = pattern.match(text, offset)
-    return found.end() if found else offset
 
 
 def _no_entry(text: Text, offset: int, wanted: str) -> DocumentError:

@@ -172,25 +172,25 @@ _SIGNS = {"n": "\n", "t": "\t", "b": "\b", '"': '"', "\\": "\\", "\n": "", "\r\n
 
 def _git(text: Text) -> Iterator[_Entry]:
     section: Path = ()
-    offset = _end(_BLANK, text, 0)
+    offset = text.after(_BLANK, 0)
     while offset < len(text.text):
         header = _HEADER.match(text.text, offset)
         if header is not None:
             section = _section(header[1], header[2])
-            offset = _end(_BLANK, text, header.end())
+            offset = text.after(_BLANK, header.end())
             continue
         key = _KEY.match(text.text, offset)
         if key is None or not section:
             raise text.error("a line that says nothing", offset, hint="write [section], and key = value below it")
         value, end = None, key.end()
         if key[2]:
-            end = _end(_VALUE, text, key.end())
+            end = text.after(_VALUE, key.end())
             value = _value(text, key.end(), end)
         if text.text[end : end + 1] not in ("", "\n", "\r", "#", ";"):
             raise text.error("a quote is opened here and never closed" if key[2] else "a key is followed by =", end)
         path = (*section, key[1].lower())
         yield _Entry(path, value, offset, _LISTS_OF_GIT.fullmatch(".".join(path)) is not None)
-        offset = _end(_BLANK, text, end)
+        offset = text.after(_BLANK, end)
 
 
 def _section(name: str, part: str | None) -> Path:
@@ -217,11 +217,6 @@ def _value(text: Text, offset: int, end: int) -> str:
         parts += filter(None, (blank, meant))
         blank = ""
     return "".join(parts)
-
-
-def _end(pattern: re.Pattern[str], text: Text, offset: int) -> int:
-    found = pattern.match(text.text, offset)
-    return found.end() if found else offset
 
 
 # --- systemd

@@ -300,7 +300,10 @@ class FolderLines:
             return _SubjectAnswer(
                 accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only)
             )
-        traces = [part.trace(_unset_path(part)) for part in answer.values() if part.trace is not None]
+        # Unknown layers that may set any path are in the trace of one that nothing sets.
+        traces = [
+            part.trace((NO_SUCH_KEY,) if part.is_keyed else ()) for part in answer.values() if part.trace is not None
+        ]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
         return _SubjectAnswer(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
@@ -454,8 +457,3 @@ def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
         return effects
     nearest = max((one for one in columns if one <= column), default=min(columns))
     return [one for one in effects if one.place.column in (nearest, None)]
-
-
-def _unset_path(part: Part) -> TreePath:
-    """A path whose trace names the unknown layers that may set any path."""
-    return (NO_SUCH_KEY,) if part.is_keyed else ()
