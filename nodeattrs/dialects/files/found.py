@@ -201,7 +201,9 @@ _BY_NAME: Sequence[tuple[int, Callable[[str], object], str]] = (
     (-1, is_of_terraform, REPLACE),
     (-1, is_of_npm, REPLACE),
 )
-"""The file that decides (0: the first, -1: the last), a test of its name, and the policy. The first row that fits counts."""
+"""The file that decides (0: the first, -1: the last), a test of its name, and the policy. The first row that fits
+counts.
+"""
 
 
 def policy_for(files: Sequence[str], folder: Path) -> str:
