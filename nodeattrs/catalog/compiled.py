@@ -92,7 +92,6 @@ class _CatalogReader:
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
-        self._subjects: dict[str, _PuppetSubject] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -135,7 +134,7 @@ class _CatalogReader:
     def _end(self, edge: Any, name: str) -> Ref:
         end = edge.get(name) if isinstance(edge, dict) else None
         if isinstance(end, str) and "[" in end:
-            return self._refs.get(end) or self._spelled(end)
+            return self._spelled(end)
         if isinstance(end, dict) and isinstance(end.get("type"), str) and isinstance(end.get("title"), str):
             return self._ref(end["type"], end["title"])
         if not isinstance(edge, dict) or not isinstance(edge.get(f"{name}_type"), str):
@@ -169,7 +168,7 @@ class _CatalogReader:
         return ref
 
     def _known(self, text: str) -> Ref:
-        ref = self._refs.get(text) or self._spelled(text)
+        ref = self._spelled(text)
         return self._other_names.get(ref, ref)
 
     def catalog(self) -> Catalog:
@@ -210,11 +209,7 @@ class _CatalogReader:
         return resource
 
     def _subject(self, kind: str) -> _PuppetSubject:
-        found = self._subjects.get(kind)
-        if found is None:
-            can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
-            found = self._subjects[kind] = _PuppetSubject(can)
-        return found
+        return _PuppetSubject(can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind)))
 
     def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:
         kind, title = row["type"], row["title"]

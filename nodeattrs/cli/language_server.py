@@ -39,7 +39,7 @@ from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import first_of
 from nodeattrs.reports.selection import Selection
 from nodeattrs.verbs.hover import hover, summary
-from nodeattrs.verbs.lines import MOST, Account, Effect, FileLine, FolderLines
+from nodeattrs.verbs.lines import MOST, Account, FileLine, FolderLines, LineEffect
 
 _Made = TypeVar("_Made")
 
@@ -214,7 +214,7 @@ class _Service:
         text = hover(effects, self._looked.count, self._notes(effects))
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 
-    def _notes(self, effects: Sequence[Effect]) -> list[str]:
+    def _notes(self, effects: Sequence[LineEffect]) -> list[str]:
         """Sentences about what was not computed and not read for some effects; [] where everything was."""
         dialects = {one.dialect for one in effects}
         notes = [
@@ -235,7 +235,7 @@ class _Service:
         commands = self._lens_commands(self._looked.in_file(self._file(document)))
         return [types.CodeLens(types.Range(places[at], places[at]), one) for at, one in commands if at in places]
 
-    def _lens_commands(self, effects: Sequence[Effect]) -> Iterator[tuple[int, types.Command]]:
+    def _lens_commands(self, effects: Sequence[LineEffect]) -> Iterator[tuple[int, types.Command]]:
         """Yield (line from 0, command) for each lens of a file: what was not read, then 200 overridden lines."""
         notes = self._notes(effects) if effects else []
         if notes:
@@ -291,7 +291,7 @@ class _Service:
         assert self._lines is not None
         return self._lines
 
-    def _effects(self, uri: str, position: types.Position) -> list[Effect]:
+    def _effects(self, uri: str, position: types.Position) -> list[LineEffect]:
         """The effects of the line under the cursor, as it was saved; [] for a line that is not saved."""
         document = self._server.workspace.get_text_document(uri)
         at = document.position_codec.position_from_client_units(document.lines, position)

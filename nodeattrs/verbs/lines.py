@@ -114,7 +114,7 @@ class Account(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effect:
+class LineEffect:
     """The effect of one line at one path, on all subjects that have the path. `FolderLines.at` makes it.
 
     place:    the line, with a column where one is known
@@ -219,7 +219,7 @@ class FolderLines:
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _SubjectAnswer] = {}
         self._at: dict[tuple[str, int], list[tuple[Sequence[str], Account]]] = {}
-        self._in_file: dict[str, list[Effect]] = {}
+        self._in_file: dict[str, list[LineEffect]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         self.unlisted: dict[str, NodeattrsError] = {}
         self._unread_without_subjects: dict[str, Sequence[Unread]] = {}
@@ -370,7 +370,7 @@ class FolderLines:
 
     # --- answers of the last `look`
 
-    def at(self, place: FileLine) -> list[Effect]:
+    def at(self, place: FileLine) -> list[LineEffect]:
         """The effects of a line, one for each path that it set at the last `look`; [] where it sets nothing.
 
         With a column, only the effects of the nearest value at or before it.
@@ -383,12 +383,12 @@ class FolderLines:
                     names = found.setdefault((account.dialect, account.path, one), {})
                     names.setdefault(account, []).extend(subjects)
         effects = [
-            Effect(one, dialect, path, {account: tuple(sorted(names)) for account, names in by.items()})
+            LineEffect(one, dialect, path, {account: tuple(sorted(names)) for account, names in by.items()})
             for (dialect, path, one), by in found.items()
         ]
         return _nearest(effects, place.column)
 
-    def around(self, place: FileLine) -> list[Effect]:
+    def around(self, place: FileLine) -> list[LineEffect]:
         """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
 
         The other lines are the lines below it, such as the entries of a map. If they set nothing either, the nearest
@@ -408,7 +408,7 @@ class FolderLines:
         shown = None if side is None else side.shown(file)
         return () if side is None or shown is None else text_of(side, shown) or ()
 
-    def in_file(self, file: str) -> list[Effect]:
+    def in_file(self, file: str) -> list[LineEffect]:
         """The effects of the lines of a file, sorted by line; [] for an unknown file. They are kept until `look`."""
         with self._lock:
             if file not in self._in_file:
@@ -416,11 +416,11 @@ class FolderLines:
                 self._in_file[file] = [effect for place in places for effect in self.at(FileLine(*place))]
             return self._in_file[file]
 
-    def all(self) -> list[Effect]:
+    def all(self) -> list[LineEffect]:
         """The effects of all lines, sorted by file and line."""
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
-    def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
+    def unread_of(self, effects: Sequence[LineEffect], unset: Sequence[TreePath]) -> list[Unread]:
         """The unread places that may change some effects, or may set the paths *unset*; [] for none.
 
         Subjects that cannot be resolved are among them.
@@ -445,13 +445,13 @@ class FolderLines:
         return [(name, why.partition("\n")[0]) for name, why in found]
 
 
-def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
+def _without_elements(effects: Sequence[LineEffect]) -> list[LineEffect]:
     """The effects without elements of lists that are among them as a whole."""
     whole = {(one.dialect, one.path) for one in effects if not one._is_of_element}
     return [one for one in effects if not one._is_of_element or (one.dialect, one.path) not in whole]
 
 
-def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
+def _nearest(effects: list[LineEffect], column: int | None) -> list[LineEffect]:
     columns = {one.place.column for one in effects if one.place.column is not None}
     if column is None or len(columns) < 2:
         return effects
