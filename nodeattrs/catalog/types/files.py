@@ -35,7 +35,7 @@ _MOST_DIFF_BYTES = 200_000
 
 @dataclass
 class _Placed(ResourceType):
-    """The base of `File`, `Directory` and `Link`: a resource that stands at a path."""
+    """The base of `File`, `Directory` and `Link`: a resource at a path."""
 
     path: str
 
