@@ -65,7 +65,6 @@ class Border:
         self.is_closed, self.has_machine = is_closed, has_machine
         self.refused: dict[str, None] = {}
         self._libraries = _libraries()
-        self._real_folders: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Border, (self.roots, self.named, self.is_closed, self.has_machine)
@@ -86,7 +85,7 @@ class Border:
         """The reason why a path may not be read, in words; "" if it may be read.
 
         A path that does not exist may be read if it lies inside. An existing path outside is noted in `refused`.
-        cost: two system calls
+        cost: a system call for each step of the path, and one more
         """
         whole = os.path.abspath(path)
         reason = self._fault(whole)
@@ -101,13 +100,9 @@ class Border:
     def _fault(self, whole: str) -> str:
         if _is_below(whole, self._libraries):
             return ""
-        folder, name = os.path.split(whole)
-        if folder not in self._real_folders:
-            self._real_folders[folder] = os.path.realpath(folder)
-        place = os.path.join(self._real_folders[folder], name)
         if whole in self.named and not _is_below(whole, self.roots):
             return ""
-        real = os.path.realpath(place) if os.path.islink(place) else place
+        real = os.path.realpath(whole)
         if real == os.devnull or _is_below(real, self._libraries):
             return ""
         if _is_below(real, _MACHINE) or not _is_below(real, self.roots):

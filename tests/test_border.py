@@ -83,6 +83,19 @@ class TestWhatIsInside:
         assert border.fault(str(outer / "pipe")) == border.fault("/dev/stdin") == ""
         assert border.fault("link.yaml") == "lies outside of the repository"
 
+    def test_a_folder_that_becomes_a_link_to_the_outside_is_refused_from_then_on(
+        self, folders: tuple[Path, Path]
+    ) -> None:
+        repo, outer = folders
+        (repo / "data").mkdir()
+        (repo / "data" / "a.yaml").write_text("k: 1\n")
+        border = Border([repo])
+        before = border.fault("data/a.yaml")
+        (repo / "data").rename(repo / "earlier")
+        (repo / "data").symlink_to(outer)
+
+        assert (before, border.fault("data/a.yaml")) == ("", "lies outside of the repository")
+
     @pytest.mark.parametrize(
         "read",
         [

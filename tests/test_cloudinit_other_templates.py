@@ -170,6 +170,13 @@ def test_each_line_of_a_template_stays_on_its_line(text: str) -> None:
         InstanceData.missing().render(template)
 
 
+@pytest.mark.parametrize("second", ["%{ else }", "%{ elif y }"])
+def test_a_block_that_turns_twice_is_not_known(second: str) -> None:
+    """Jinja would refuse the template."""
+    assert filled_as_jinja("%{ if x }%{ else }" + second + "%{ endif }", TERRAFORM) is None
+    assert filled_as_jinja("%{ for a in b }%{ elif y }%{ endfor }", TERRAFORM) is None
+
+
 @given(st.sampled_from(LANGUAGES), st.lists(st.sampled_from(["{{", "}}", "<%", "%>", "${", "{%", "if x ", *_PIECES]),
                                             max_size=10).map("".join))  # fmt: skip
 def test_no_text_ends_the_reading_of_a_template(language: object, text: str) -> None:

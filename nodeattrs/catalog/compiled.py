@@ -10,7 +10,7 @@ chains into parameters, so an edge has the line of the resource and not of the a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
@@ -20,7 +20,7 @@ from nodeattrs.catalog.plan import Catalog
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, flat
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, capitalised
 
@@ -92,7 +92,6 @@ class _CatalogReader:
         self._file = file
         self._types = types
         self._others: dict[str, None] = {}
-        self._subjects: dict[str, _PuppetSubject] = {}
         inner, path = _unwrapped(tree)
         if not isinstance(inner, dict) or "resources" not in inner:
             self._refuse("is no compiled catalog: it has no resources", "write one with: puppet catalog compile NODE")
@@ -135,7 +134,7 @@ class _CatalogReader:
     def _end(self, edge: Any, name: str) -> Ref:
         end = edge.get(name) if isinstance(edge, dict) else None
         if isinstance(end, str) and "[" in end:
-            return self._refs.get(end) or self._spelled(end)
+            return self._spelled(end)
         if isinstance(end, dict) and isinstance(end.get("type"), str) and isinstance(end.get("title"), str):
             return self._ref(end["type"], end["title"])
         if not isinstance(edge, dict) or not isinstance(edge.get(f"{name}_type"), str):
@@ -169,7 +168,7 @@ class _CatalogReader:
         return ref
 
     def _known(self, text: str) -> Ref:
-        ref = self._refs.get(text) or self._spelled(text)
+        ref = self._spelled(text)
         return self._other_names.get(ref, ref)
 
     def catalog(self) -> Catalog:
@@ -210,11 +209,7 @@ class _CatalogReader:
         return resource
 
     def _subject(self, kind: str) -> _PuppetSubject:
-        found = self._subjects.get(kind)
-        if found is None:
-            can = can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind))
-            found = self._subjects[kind] = _PuppetSubject(can)
-        return found
+        return _PuppetSubject(can_refresh(kind) or (self._types is not None and self._types.can_refresh(kind)))
 
     def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:
         kind, title = row["type"], row["title"]
@@ -241,11 +236,9 @@ def _origin(row: Mapping[str, Any]) -> Origin | None:
     return Origin("manifest", "", file, line if type(line) is int else None)
 
 
-def _flat(value: Any) -> Sequence[Any]:
-    """The elements of a value, with those of inner lists; () for None. Another value is the only element."""
-    if not isinstance(value, list):
-        return () if value is None else (value,)
-    return [inner for one in value for inner in (_flat(one) if isinstance(one, list) else (one,)) if inner is not None]
+def _flat(value: Any) -> list[Any]:
+    """The elements of a value, with those of inner lists; [] for None. Another value is the only element."""
+    return [one for one in flat([value]) if one is not None]
 
 
 def _flag(value: Any) -> bool | None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from math import inf
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.resources import RELATIONS
@@ -169,13 +170,16 @@ def _shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
     for vertex in neighbours:
         # All others lie on ways to those at which several edges arrive.
         if arriving[vertex] > 1 and looks > 0:
-            found, seen = _short_ring(neighbours, vertex, len(ring) - 2)
+            found, seen = _short_ring(neighbours, vertex, len(ring) - 2, _LOOKS)
             ring, looks = found or ring, looks - seen
     return ring
 
 
-def _short_ring(neighbours: Neighbours, start: int, most: int) -> tuple[list[int], int]:
-    """(shortest ring through *start*, number of edges looked at); [] where no ring has at most *most* edges."""
+def _short_ring(neighbours: Neighbours, start: int, most: int, most_looks: float = inf) -> tuple[list[int], int]:
+    """(shortest ring through *start*, number of edges looked at); [] where no ring has at most *most* edges.
+
+    most_looks: the search ends without a ring after a step in which it has looked at more edges than this
+    """
     before, level, looks = {start: start}, [start], 0
     for _ in range(most):
         waiting, level = level, []
@@ -187,7 +191,7 @@ def _short_ring(neighbours: Neighbours, start: int, most: int) -> tuple[list[int
                 if one not in before:
                     before[one] = last
                     level.append(one)
-        if looks > _LOOKS:
+        if looks > most_looks:
             break
     return [], looks
 
@@ -245,31 +249,14 @@ def _rings(neighbours: Neighbours, behind: Neighbours, start: int) -> tuple[dict
     while level and distance < best:
         for vertex in level:
             if vertex == start or len(behind[vertex]) > 1:
-                ring = _ring(neighbours, behind, vertex, best - distance)
-                if ring is not None:
-                    rings[vertex] = ring
-                    best = min(best, distance + ring)
+                ring, _ = _short_ring(neighbours, vertex, best - distance)
+                if ring:
+                    rings[vertex] = len(ring) - 1
+                    best = min(best, distance + len(ring) - 1)
         level = list(dict.fromkeys(one for vertex in level for one in neighbours[vertex] if one not in seen))
         seen.update(level)
         distance += 1
     return rings, best
-
-
-def _ring(neighbours: Neighbours, behind: Neighbours, vertex: int, most: int) -> int | None:
-    """The length of the shortest ring through *vertex*; None if it is more than *most*. Searched from both sides."""
-    nexts, seen, far = neighbours, {vertex}, {vertex}
-    others, met, beyond = behind, {vertex}, {vertex}
-    for length in range(1, most + 1):
-        if not far or not beyond:
-            return None
-        if len(far) > len(beyond):  # go on where fewer wait
-            nexts, seen, far, others, met, beyond = others, met, beyond, nexts, seen, far
-        reached = {one for last in far for one in nexts[last]}
-        if not reached.isdisjoint(met):
-            return length
-        far = reached - seen
-        seen |= far
-    return None
 
 
 def _least_to_go(rings: Mapping[int, int], behind: Neighbours, most: int) -> dict[int, int]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
+from nodeattrs.core.tree import flat
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.formats.places import Mark, Text
@@ -181,7 +182,7 @@ class ModuleTypes:
     def _related(self, kind: str, block: Call) -> list[str]:
         """The names that a block computes for the current resource; [] and a note in `_unread` if only Ruby could."""
         try:
-            return list(_names(block.result().value))
+            return [name for name in flat([block.result().value]) if isinstance(name, str)]
         except DocumentError as error:
             self._unread.setdefault(kind, _reason(error))
             return []
@@ -230,11 +231,3 @@ def _named(call: Call) -> tuple[str | None, dict[str, Any]]:
         return None, {}
     options = others[-1] if others and isinstance(others[-1], dict) else {}
     return (first if isinstance(first, str) else None), options
-
-
-def _names(value: Any) -> Iterator[str]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, list):
-            yield from _names(one)
-        elif isinstance(one, str):
-            yield one

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from random import Random
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
@@ -205,10 +206,8 @@ class Plan:
         self.resources = {
             ref: resource for ref, resource in catalog.resources.items() if not resource.virtual or ref in realized
         }
-        for fault in self._unknown():
+        for fault in chain(self._unknown(), self._dropped()):
             self.missing.append(fault)  # at once: the hints of later faults depend on their number
-        for fault in self._dropped():
-            self.missing.append(fault)
 
     # Chains
 

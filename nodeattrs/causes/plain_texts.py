@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import NamedTuple
 
+from nodeattrs.causes.scopes import parsed
 from nodeattrs.core.tree import Path
 
 _NODE, _RECIPE = "node", "nodeattrs.recipe"
@@ -57,12 +58,9 @@ _NO_ARGUMENTS = ast.arguments([], [], None, [], [], None, [])
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> ast.Module | None:
-    """The tree of a program that binds the name `node` to nothing else; None for any other text."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    return tree if text and not any(_binds(one, _NODE) for one in ast.walk(tree)) else None
+    """The tree of a program that binds the name `node` to nothing else; None for any other text, and an empty one."""
+    tree = parsed(text)
+    return tree if tree.body and not any(_binds(one, _NODE) for one in ast.walk(tree)) else None
 
 
 def _binds(one: ast.AST, name: str) -> bool:
@@ -140,11 +138,11 @@ def with_waiting_messages(text: str) -> ast.Module | None:
     the tree. None for a program without `log(`, and for a text that is not Python. None also for a program that binds
     the name `node`, `len` or `log` itself.
     """
-    parsed = _parsed(text)
-    if parsed is None or "log(" not in text:
+    known = _parsed(text)
+    if known is None or "log(" not in text:
         return None
-    if any(_binds(one, name) for one in ast.walk(parsed) for name in ("len", "log")):
+    if any(_binds(one, name) for one in ast.walk(known) for name in ("len", "log")):
         return None
-    tree = ast.parse(text)
+    tree = parsed(text)
     _LogTransformer().visit(tree)
     return ast.fix_missing_locations(tree)

@@ -243,6 +243,14 @@ class Scopes:
         self.added[root].append(Addition(site, into, value))
 
 
+def parsed(text: str) -> ast.Module:
+    """The syntax tree of a Python source; a tree without statements for a text that is not Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
+
+
 def _function(scope: _NameScope) -> ast.AST:
     here: _NameScope | None = scope
     while here is not None and not isinstance(here.node, _FUNCTIONS):

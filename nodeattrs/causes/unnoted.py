@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from nodeattrs.causes.scopes import parsed
+
 _KNOWN = frozenset(
     (
         *("__future__", "base64", "binascii", "bisect", "collections", "copy", "dataclasses", "decimal", "enum"),
@@ -52,11 +54,7 @@ def unnoted(place: Path) -> str:
 
 @lru_cache(maxsize=4096)
 def _why(text: str) -> str | None:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None  # it does not run, which is the same for all
-    return next(_open(tree), None)
+    return next(_open(parsed(text)), None)  # a text that is not Python does not run, which is the same for all
 
 
 def _open(tree: ast.Module) -> Iterator[str]:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-from nodeattrs.causes.scopes import SOME, may_equal, name_of, slices_of, step_of
+from nodeattrs.causes.scopes import SOME, may_equal, name_of, parsed, slices_of, step_of
 from nodeattrs.core.tree import Path
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
@@ -41,19 +40,14 @@ def writes_of(text: str, path: Path) -> Iterator[Write]:
     >>> list(writes_of("if x:\\n    default['a'] = {'b': 1}\\n", ("a", "b")))
     [Write(line=2, under=1)]
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    yield from _in(tree, path, None)
+    yield from _in(parsed(text), path, None)
 
 
 def includes_of(text: str) -> Iterator[int]:
     """Yield the lines that call include_recipe or include_attribute; nothing for a text that is not Python."""
-    with suppress(SyntaxError, ValueError, RecursionError):
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Call) and name_of(node.func) in _INCLUDING:
-                yield node.lineno
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.Call) and name_of(node.func) in _INCLUDING:
+            yield node.lineno
 
 
 def first_keys(text: str) -> Iterator[tuple[object, int]]:
@@ -62,11 +56,10 @@ def first_keys(text: str) -> Iterator[tuple[object, int]]:
     Places are those that `writes_of` finds. A key is yielded again for each place. Nothing is yielded for a text that
     is not Python.
     """
-    with suppress(SyntaxError, ValueError, RecursionError):
-        for node in ast.walk(ast.parse(text)):
-            for target, _ in _stored(node):
-                if steps := _steps(target):
-                    yield steps[0] if isinstance(steps[0], (str, int)) else None, target.lineno
+    for node in ast.walk(parsed(text)):
+        for target, _ in _stored(node):
+            if steps := _steps(target):
+                yield steps[0] if isinstance(steps[0], (str, int)) else None, target.lineno
 
 
 def _in(node: ast.AST, path: Path, under: int | None) -> Iterator[Write]:

@@ -54,7 +54,14 @@ class _ShownSettings:
     def to_dict(self) -> dict[str, Any]:
         """For each setting its name, its value, and all places that set it, the strongest first."""
         settings = [
-            {"name": spell(one.path), "value": _plain(one.value), "claims": [_claim(claim) for claim in one.claims]}
+            {
+                "name": spell(one.path),
+                "value": _plain(one.value),
+                "claims": [
+                    {"value": _plain(claim.value), "outcome": claim.outcome.value, **claim.origin._asdict()}
+                    for claim in one.claims
+                ],
+            }
             for one in self.traces
         ]
         return {"version": 1, "settings": settings}
@@ -80,7 +87,3 @@ def _who(claim: TraceClaim) -> str:
     origin = claim.origin
     who = origin.place or origin.who
     return printable(who if claim.outcome.name in ("WINS", "JOINS") else f"{who}, overridden")
-
-
-def _claim(claim: TraceClaim) -> dict[str, Any]:
-    return {"value": _plain(claim.value), "outcome": claim.outcome.value, **claim.origin._asdict()}

@@ -9,7 +9,7 @@ source: Chef's `Chef::Role`, `Chef::Environment`, `Chef::Cookbook::Metadata`
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -90,12 +90,18 @@ def _one(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None
 
 def _items(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
     """Set a run-list, given as items or lists of items."""
-    found = list(_flat(given))
-    fields.put(field, [value for value, _ in found], offset, {index: mark for index, (_, mark) in enumerate(found)})
+    items, parts = _run_list(given)
+    fields.put(field, items, offset, parts)
     fields.tree.get("env_run_lists", {}).pop("_default", None)
 
 
-def _flat(given: list[Literal]) -> Any:
+def _run_list(given: list[Literal]) -> tuple[list[Any], dict[Any, Mark]]:
+    """The items of a run-list, which may stand in lists, and their marks by index."""
+    found = list(_flat(given))
+    return [value for value, _ in found], {index: mark for index, (_, mark) in enumerate(found)}
+
+
+def _flat(given: list[Literal]) -> Iterator[Literal]:
     for value, mark in given:
         if isinstance(value, list):
             yield from _flat([Literal(inner, mark.parts[index]) for index, inner in enumerate(value)])
@@ -119,9 +125,7 @@ def _more_lists(fields: _Fields, field: str, offset: int, given: list[Literal]) 
     if field not in fields.tree:
         fields.put(field, {}, offset, {})
     for name, items in value.items():
-        found = [] if items is None else list(_flat([Literal(items, mark.parts[name])]))
-        fields.tree[field][name] = [item for item, _ in found]
-        parts = {index: one for index, (_, one) in enumerate(found)}
+        fields.tree[field][name], parts = _run_list([] if items is None else [Literal(items, mark.parts[name])])
         fields.mark.parts[field].parts[name] = Mark(mark.parts[name].offset, parts)
 
 
@@ -140,9 +144,7 @@ def _entry(fields: _Fields, field: str, offset: int, given: list[Literal]) -> No
 def _named_list(fields: _Fields, field: str, offset: int, given: list[Literal]) -> None:
     """Add a named run-list to the map of a field: a name, then items or lists of items."""
     name, *items = given
-    found = list(_flat(items))
-    fields.tree.setdefault(field, {})[str(name.value)] = [value for value, _ in found]
-    parts = {index: mark for index, (_, mark) in enumerate(found)}
+    fields.tree.setdefault(field, {})[str(name.value)], parts = _run_list(items)
     fields.mark.parts.setdefault(field, Mark(offset)).parts[str(name.value)] = Mark(offset, parts)
 
 

@@ -54,14 +54,14 @@ _PARSERS: dict[Syntax, str] = {
     "env": "flat_text",
     "ini": "flat_text",
     "properties": "flat_text",
-    "git": "repeated",
-    "systemd": "repeated",
-    "npm": "repeated",
+    "git": "flat_text",
+    "systemd": "flat_text",
+    "npm": "flat_text",
     "hcl": "hcl_text",
 }
 """Syntax -> the module of this package that parses it, imported when the first text in that syntax is read."""
-_OF_SEVERAL = ("flat_text", "repeated")
-"""The modules that parse several syntaxes; their `read` takes the syntax, too."""
+_OF_SEVERAL = "flat_text"
+"""The module that parses several syntaxes; its `read` takes the syntax, too."""
 
 
 _Error = TypeVar("_Error", bound=DocumentError)
@@ -353,7 +353,7 @@ def _source(text: str, file: str) -> Text:
 def _reading(source: Text, syntax: Syntax, budget: Budget) -> ParsedText:
     if syntax not in _PARSERS:
         raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")
-    limits = (budget, syntax) if _PARSERS[syntax] in _OF_SEVERAL else (budget,)
+    limits = (budget, syntax) if _PARSERS[syntax] == _OF_SEVERAL else (budget,)
     reading: ParsedText = _parser(syntax).read(source, *limits)
     return reading
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
+from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.numbers import NoNumber, finite, levels_of
 from nodeattrs.formats.places import HALF_PAIR, Mark, ParsedText, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
@@ -50,7 +50,7 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     raises: DocumentError, also for an empty text; TooMuch
     """
     tree, has_repeats = _parsed(text, number)
-    levels = _levels(tree, budget)
+    levels = levels_of(tree, budget.integer)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     budget.depth(levels)
@@ -111,26 +111,6 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
     elif rest.startswith("'"):
         hint = "JSON takes double quotes only"
     return text.error(_REASONS.get(message, message), error.pos, hint=hint)
-
-
-def _levels(tree: Any, budget: Budget) -> int:
-    """The depth of a tree: its maps and lists inside each other, counted up to MAX_DEPTH + 1.
-
-    raises: TooMuch, if the budget does not allow the large integers in it
-    """
-    levels = 0
-    level: list[Any] = [tree] if isinstance(tree, (dict, list)) else []
-    while level and levels <= MAX_DEPTH:
-        levels += 1
-        below: list[Any] = []
-        for part in level:
-            for inner in part.values() if isinstance(part, dict) else part:
-                if isinstance(inner, (dict, list)):
-                    below.append(inner)
-                elif type(inner) is int and inner.bit_length() >= WIDE:
-                    budget.integer(inner)
-        level = below
-    return levels
 
 
 def _too_deep(text: Text) -> DocumentError:

@@ -20,8 +20,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -169,7 +168,8 @@ def expression(source: str, flags: int = 0, spelled: str | None = None) -> Expre
     True
     """
     try:
-        with _unwarned():
+        # A later version may read sets in character classes otherwise.
+        with warnings.catch_warnings(action="ignore", category=FutureWarning):
             return Expression(source, re.compile(source if spelled is None else spelled, flags))
     except (re.error, RecursionError, OverflowError) as error:
         raise BadPattern(str(error)) from None
@@ -193,14 +193,6 @@ def regex_expression(source: str, flags: int, spelled: str, what: str) -> Expres
         return _RegexExpression(source, regex.compile(spelled, flags & ~re.ASCII | letters | regex.V1))
     except (regex.error, RecursionError, OverflowError, ValueError, MemoryError):
         raise BadPattern(f"{what} cannot be translated") from None
-
-
-@contextmanager
-def _unwarned() -> Iterator[None]:
-    """A context without Python's warnings about sets in character classes, which a later version may read otherwise."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        yield
 
 
 # --- the child process

@@ -70,8 +70,9 @@ class Text:
     file: the name in messages; the file is not read
     text: the text
 
-    `place` gives the line and column of an offset. `error` returns a DocumentError at an offset, and `repeated` returns
-    the warning for a key that a map has twice; neither raises it. `content` is the text in UTF-8.
+    `place` gives the line and column of an offset, and `after` the end of a match there. `error` returns a
+    DocumentError at an offset, and `repeated` returns the warning for a key that a map has twice; neither raises it.
+    `content` is the text in UTF-8.
     """
 
     def __init__(self, file: str, text: str) -> None:
@@ -95,6 +96,11 @@ class Text:
         """
         before = bisect_left(self._breaks, offset)
         return before + 1, offset - (self._breaks[before - 1] if before else -1)
+
+    def after(self, pattern: re.Pattern[str], offset: int) -> int:
+        """The end of a match of *pattern* that begins at *offset*; *offset* itself without a match."""
+        found = pattern.match(self.text, offset)
+        return found.end() if found else offset
 
     def error(
         self,

@@ -11,10 +11,10 @@ import re
 import tomllib
 from typing import Any
 
-from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
+from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.numbers import NoNumber, finite, levels_of
 from nodeattrs.formats.places import Mark, ParsedText, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
@@ -65,20 +65,16 @@ def _dots(line: str) -> int:
 
 def _look_at_numbers(text: Text, tree: Any, budget: Budget) -> None:
     """Refuse integers with too many decimals, draw for wide ones. raises: DocumentError; TooMuch"""
-    level = [tree] if _WIDE_NUMBER.search(text.text) else []
-    while level:
-        below: list[Any] = []
-        for part in level:
-            for inner in part.values() if isinstance(part, dict) else part:
-                if isinstance(inner, (dict, list)):
-                    below.append(inner)
-                elif type(inner) is int and inner.bit_length() >= WIDE:
-                    if too_long(inner):
-                        found = _LONG_NUMBER.search(text.text)
-                        offset = found.start() if found else None
-                        raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
-                    budget.integer(inner)
-        level = below
+
+    def look(number: int) -> None:
+        if too_long(number):
+            found = _LONG_NUMBER.search(text.text)
+            offset = found.start() if found else None
+            raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
+        budget.integer(number)
+
+    if _WIDE_NUMBER.search(text.text):
+        levels_of(tree, look)
 
 
 def _plain(value: Any) -> Any:

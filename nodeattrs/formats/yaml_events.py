@@ -458,7 +458,6 @@ def tag_of(event: Any) -> str:
     return _implied(event.value) if len(event.value) < 40 else _implied.__wrapped__(event.value)
 
 
-_VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp", "binary")}
 PYTHON2 = f"{YAML}python/unicode"
 """How Python 2 wrote texts."""
 
@@ -495,7 +494,7 @@ class Safe(Builder):
         tag = tag_of(event)
         if tag in self.texts:
             return event.value
-        if tag in _VALUES:
+        if tag in _CONSTRUCT:
             return self.constructed(tag, event)
         is_key = self.open and self.open[-1].step is None
         if is_key and tag == f"{YAML}merge":

@@ -31,12 +31,11 @@ _HINT = "write --set a.b=1,c[0].d=2; a comma, dot or bracket that is meant itsel
 def _by_index(lower: Part, upper: Part) -> Part:
     """The later list, with the elements of the earlier one where they are the same."""
     olds, news = list(lower.elements()), list(upper.elements())
-    met = [_element(old, new) for old, new in zip(olds, news, strict=False)]
+    met = [
+        old if strict_key(old.value) == strict_key(new.value) else meet(_SET, old, new)
+        for old, new in zip(olds, news, strict=False)
+    ]
     return listed([*met, *news[len(olds) :]], upper)
-
-
-def _element(old: Part, new: Part) -> Part:
-    return old if strict_key(old.value) == strict_key(new.value) else meet(_SET, old, new)
 
 
 _SET = Policy(

@@ -12,7 +12,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, concat, listed, made
 from nodeattrs.core.policy import ABSENT_KIND, ANY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
-from nodeattrs.formats.repeated import voided_together
+from nodeattrs.formats.flat_text import voided_together
 from nodeattrs.policies.named import MovedKeys, NamedPolicy
 
 

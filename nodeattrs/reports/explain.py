@@ -176,31 +176,19 @@ class NodeExplanation(NamedTuple):
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
         if self.facts:
             yield screen.paint(printable(f"  facts: {self.facts}"), "faint")
-        if trace.claims:
-            yield ""
-            yield from _claims(trace, screen)
-        rules = list(_rules(trace, screen))
-        if rules:
-            yield ""
-            yield from rules
-        if ways := dict.fromkeys(way for one in trace.standing for way in one.claim.cause_lines()):
-            yield ""
-            yield from _ways(ways, screen)
-        if _has_several_setters(trace.elements):
-            yield ""
-            yield from _elements(trace.elements, screen)
-        if trace.history:
-            yield ""
-            yield from _earlier(trace, screen)
-        if self.readings:
-            yield ""
-            yield from _read(self.readings, screen)
-        if self.causes:
-            yield ""
-            yield from because(self.causes, screen)
-        if self.changes:
-            yield ""
-            yield from _changed(self.changes, screen)
+        ways = dict.fromkeys(way for one in trace.standing for way in one.claim.cause_lines())
+        blocks = (
+            _claims(trace, screen) if trace.claims else (),
+            _rules(trace, screen),
+            _ways(ways, screen) if ways else (),
+            _elements(trace.elements, screen) if _has_several_setters(trace.elements) else (),
+            _earlier(trace, screen) if trace.history else (),
+            _read(self.readings, screen) if self.readings else (),
+            because(self.causes, screen) if self.causes else (),
+            _changed(self.changes, screen) if self.changes else (),
+        )
+        for block in map(list, blocks):
+            yield from ["", *block] if block else []
         if self.hint:
             yield f"  {self.hint}"
 

@@ -13,12 +13,12 @@ from nodeattrs.core.trace import Outcome
 from nodeattrs.dialects import named
 from nodeattrs.reports.markdown import plain as in_markdown
 from nodeattrs.reports.screen import first_of
-from nodeattrs.verbs.lines import Account, Effect, Setter
+from nodeattrs.verbs.lines import Account, LineEffect, Setter
 
 _NAMED, _PATHS = 6, 12
 
 
-def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
+def hover(effects: Sequence[LineEffect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
     """The effects of a line as Markdown: a block for each of the first 12, then how many more; "" without any.
 
     Effects of several lines, such as those below a key, have one row each: path, value, and where the line wins.
@@ -34,7 +34,7 @@ def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes
     return "\n\n".join(blocks)
 
 
-def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def _marked(effect: LineEffect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     first, *rest = sentences(effect, asked, _code, in_markdown)
     name = _code(next(iter(effect.accounts)).name)
     yield f"**{name}**{first.removeprefix(name)}"
@@ -42,7 +42,7 @@ def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[st
 
 
 def sentences(
-    effect: Effect,
+    effect: LineEffect,
     asked: Mapping[str, tuple[int, int]],
     code: Callable[[str], str] = str,
     plain: Callable[[str], str] = str,
@@ -72,7 +72,7 @@ def sentences(
     yield from _others(effect, code, plain)
 
 
-def summary(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> str:
+def summary(effect: LineEffect, asked: Mapping[str, tuple[int, int]]) -> str:
     """On how many subjects a line wins: "wins on 1 of 2, set on 2 of 3 nodes".
 
     asked: dialect -> (number of subjects that were asked, number of all)
@@ -97,7 +97,7 @@ def _named(one: Setter, code: Callable[[str], str], plain: Callable[[str], str])
     return f"{plain(str(one.place or one.who))} ({plain(one.title)} = {code(one.value)})"
 
 
-def _others(effect: Effect, code: Callable[[str], str], plain: Callable[[str], str]) -> Iterator[str]:
+def _others(effect: LineEffect, code: Callable[[str], str], plain: Callable[[str], str]) -> Iterator[str]:
     """Yield a sentence for each line that the effect's line overrides, the most frequent six."""
     over: Counter[str] = Counter()
     for account, names in effect.accounts.items():

@@ -114,7 +114,7 @@ class Account(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Effect:
+class LineEffect:
     """The effect of one line at one path, on all subjects that have the path. `FolderLines.at` makes it.
 
     place:    the line, with a column where one is known
@@ -219,7 +219,7 @@ class FolderLines:
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _SubjectAnswer] = {}
         self._at: dict[tuple[str, int], list[tuple[Sequence[str], Account]]] = {}
-        self._in_file: dict[str, list[Effect]] = {}
+        self._in_file: dict[str, list[LineEffect]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         self.unlisted: dict[str, NodeattrsError] = {}
         self._unread_without_subjects: dict[str, Sequence[Unread]] = {}
@@ -300,7 +300,10 @@ class FolderLines:
             return _SubjectAnswer(
                 accounts, unread=Reply(dialect, name, answer, tuple(opened.unread)).unread_at(self._only)
             )
-        traces = [part.trace(_unset_path(part)) for part in answer.values() if part.trace is not None]
+        # Unknown layers that may set any path are in the trace of one that nothing sets.
+        traces = [
+            part.trace((NO_SUCH_KEY,) if part.is_keyed else ()) for part in answer.values() if part.trace is not None
+        ]
         layers = [one for trace in traces for one in unread_in(trace.unknown)]
         files = {one.claim.origin.file for trace in traces for one in trace.unknown}
         return _SubjectAnswer(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
@@ -367,7 +370,7 @@ class FolderLines:
 
     # --- answers of the last `look`
 
-    def at(self, place: FileLine) -> list[Effect]:
+    def at(self, place: FileLine) -> list[LineEffect]:
         """The effects of a line, one for each path that it set at the last `look`; [] where it sets nothing.
 
         With a column, only the effects of the nearest value at or before it.
@@ -380,12 +383,12 @@ class FolderLines:
                     names = found.setdefault((account.dialect, account.path, one), {})
                     names.setdefault(account, []).extend(subjects)
         effects = [
-            Effect(one, dialect, path, {account: tuple(sorted(names)) for account, names in by.items()})
+            LineEffect(one, dialect, path, {account: tuple(sorted(names)) for account, names in by.items()})
             for (dialect, path, one), by in found.items()
         ]
         return _nearest(effects, place.column)
 
-    def around(self, place: FileLine) -> list[Effect]:
+    def around(self, place: FileLine) -> list[LineEffect]:
         """The effects of a line, as `at` gives them; for a line that sets nothing itself, the effects of other lines.
 
         The other lines are the lines below it, such as the entries of a map. If they set nothing either, the nearest
@@ -405,7 +408,7 @@ class FolderLines:
         shown = None if side is None else side.shown(file)
         return () if side is None or shown is None else text_of(side, shown) or ()
 
-    def in_file(self, file: str) -> list[Effect]:
+    def in_file(self, file: str) -> list[LineEffect]:
         """The effects of all lines of a file, sorted by line; [] for a file that sets nothing, or that is not known.
 
         The list is kept until the next call of `look`, so the caller must not change it.
@@ -417,11 +420,11 @@ class FolderLines:
                 self._in_file[file] = [effect for place in places for effect in self.at(FileLine(*place))]
             return self._in_file[file]
 
-    def all(self) -> list[Effect]:
+    def all(self) -> list[LineEffect]:
         """The effects of all lines, sorted by file and line; [] before the first `look`."""
         return [effect for place in sorted(self._at) for effect in self.at(FileLine(*place))]
 
-    def unread_of(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
+    def unread_of(self, effects: Sequence[LineEffect], unset: Sequence[TreePath]) -> list[Unread]:
         """The unread places that may change some effects, or may set the paths *unset*, each once; [] for none.
 
         Two sorts of places are in every result, also for [] and []: subjects that cannot be resolved, and unread places
@@ -450,20 +453,15 @@ class FolderLines:
         return [(name, why.partition("\n")[0]) for name, why in found]
 
 
-def _without_elements(effects: Sequence[Effect]) -> list[Effect]:
+def _without_elements(effects: Sequence[LineEffect]) -> list[LineEffect]:
     """The effects without elements of lists that are among them as a whole."""
     whole = {(one.dialect, one.path) for one in effects if not one._is_of_element}
     return [one for one in effects if not one._is_of_element or (one.dialect, one.path) not in whole]
 
 
-def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
+def _nearest(effects: list[LineEffect], column: int | None) -> list[LineEffect]:
     columns = {one.place.column for one in effects if one.place.column is not None}
     if column is None or len(columns) < 2:
         return effects
     nearest = max((one for one in columns if one <= column), default=min(columns))
     return [one for one in effects if one.place.column in (nearest, None)]
-
-
-def _unset_path(part: Part) -> TreePath:
-    """A path whose trace names the unknown layers that may set any path."""
-    return (NO_SUCH_KEY,) if part.is_keyed else ()

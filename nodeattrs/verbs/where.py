@@ -22,7 +22,7 @@ from nodeattrs.verbs import hover
 from nodeattrs.verbs.asking import key_of, of_files
 from nodeattrs.verbs.blocks import lines_below
 from nodeattrs.verbs.hunks import file_and_line, text_of
-from nodeattrs.verbs.lines import Effect, FileLine, FolderLines
+from nodeattrs.verbs.lines import FileLine, FolderLines, LineEffect
 
 _ALL = 1_000_000
 
@@ -38,7 +38,7 @@ class _WhereReport:
     path:    the key of the question; () for a line or a file
     """
 
-    effects: Sequence[Effect]
+    effects: Sequence[LineEffect]
     asked: Mapping[str, tuple[int, int]]
     unused: Sequence[tuple[str, Setting]]
     failed: Mapping[str, str]
@@ -75,7 +75,7 @@ class _WhereReport:
             yield printable(f"{file}:{setting.line}  {spell(setting.path)}: {note}")
 
 
-def _effect_data(effect: Effect) -> dict[str, Any]:
+def _effect_data(effect: LineEffect) -> dict[str, Any]:
     first = next(iter(effect.accounts))
     return {
         "file": effect.place.file,
@@ -166,7 +166,7 @@ def _at_or_below(text: Sequence[str], line: int, written: Iterable[tuple[Path, i
     return on_line or {one for one in written if one[1] in below}
 
 
-def _effects(lines: FolderLines, file: str, line: int | None) -> list[Effect]:
+def _effects(lines: FolderLines, file: str, line: int | None) -> list[LineEffect]:
     """The effects of a line, or of all lines of a file; the numbers of the lines ascend."""
     return lines.in_file(file) if line is None else lines.around(FileLine(file, line))
 
@@ -206,7 +206,7 @@ def _looked(question: Question, only: Path | None, near: Sequence[Path] = ()) ->
 
 def _output(
     lines: FolderLines,
-    effects: Sequence[Effect],
+    effects: Sequence[LineEffect],
     unused: Sequence[tuple[str, Setting]],
     unread: Sequence[Unread],
     path: Path = (),

@@ -34,13 +34,28 @@ _MOST_DIFF_BYTES = 200_000
 
 
 @dataclass
-class _PathResource(ResourceType):
+class _Placed(ResourceType):
+    """The base of `File`, `Directory` and `Link`: a resource at a path."""
+
+    path: str
+
+    @property
+    def manages(self) -> str:
+        """The path: "path:/etc/motd"."""
+        return f"path:{self.path.rstrip('/') or '/'}"
+
+    def tidy(self, site: Site) -> None:
+        """Remove temporary files of killed runs beside it."""
+        site.tidy(self.path)
+
+
+@dataclass
+class _PathResource(_Placed):
     """The base of `File` and `Directory`: a path, with mode and owners.
 
     ensure: "present", "absent" or None; the subclass says what each of them means
     """
 
-    path: str
     ensure: str | None = None
     mode: str | int | None = None
     owner: str | int | None = None
@@ -52,21 +67,9 @@ class _PathResource(ResourceType):
         self._mode()
         Site().path(self.path)
 
-    @property
-    def manages(self) -> str:
-        """The path: "path:/etc/motd"."""
-        return f"path:{self.path.rstrip('/') or '/'}"
-
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """It requires the resource that manages the nearest directory above it."""
         return {"require": (nearest_first(self.path, *PLACED),)}
-
-    def tidy(self, site: Site) -> None:
-        """Remove temporary files of killed runs beside it."""
-        site.tidy(self.path)
-
-    def foresee(self, site: Site) -> None:
-        """Note nothing: a file is no folder for other resources."""
 
     def _hold(self, change: Change, entry: FolderEntry) -> None:
         """Make a change of mode or owners; any other change is ignored."""
@@ -163,6 +166,9 @@ class File(_PathResource):
                 _require_folder(site, self.path)
                 return [Change("ensure", "created", self._diff(b"", wanted or b""))]
             return self._differing(entry, found, wanted)
+
+    def foresee(self, site: Site) -> None:
+        """Note nothing: a file is no folder for other resources."""
 
     def _differing(self, entry: FolderEntry, found: os.stat_result, wanted: bytes | None) -> list[Change]:
         regular = stat.S_ISREG(found.st_mode)
@@ -306,7 +312,7 @@ class Directory(_PathResource):
 
 
 @dataclass
-class Link(ResourceType):
+class Link(_Placed):
     """A symbolic link.
 
     path:   the absolute path of the link
@@ -318,7 +324,6 @@ class Link(ResourceType):
     describes the methods: a change is "ensure" or "to", and `automatic` requires the directory and the target.
     """
 
-    path: str
     to: str = ""
     ensure: str = "present"
 
@@ -326,11 +331,6 @@ class Link(ResourceType):
         Site().path(self.path)
         if self.ensure not in ("present", "absent") or (self.ensure == "present" and not self.to):
             raise BadArgument(f"Link[{self.path}] needs to=, where it leads", hint="or ensure='absent'")
-
-    @property
-    def manages(self) -> str:
-        """The path of the link: "path:/etc/motd"."""
-        return f"path:{self.path.rstrip('/')}"
 
     def automatic(self) -> Mapping[str, tuple[str | FirstOf, ...]]:
         """The link requires the nearest directory above it, and its target."""
@@ -353,10 +353,6 @@ class Link(ResourceType):
                 return [Change("ensure", f"created, leads to {self.to}")]
             now = entry.target()
             return [] if now == self.to else [Change("to", f"to {now} -> {self.to}")]
-
-    def tidy(self, site: Site) -> None:
-        """Remove temporary files of killed runs beside the link."""
-        site.tidy(self.path)
 
     def foresee(self, site: Site) -> None:
         """Note in no-op mode that the link may lead to an existing folder."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -64,18 +65,15 @@ class _Value(NamedTuple):
     path: Path
 
 
-def _as_it_is(one: _Value) -> FormText:
-    """A text that is not unpacked."""
-    return FormText(one.path, _text(one), is_packed=False)
+def _maybe_base64(one: _Value, is_packed: bool | None = None) -> FormText:
+    """A text that may be base64: several platforms have this form, and some take base64.
+
+    is_packed: whether the text is base64; None: it may be
+    """
+    return FormText(one.path, _text(one), is_packed=is_packed)
 
 
-def _base64(one: _Value) -> FormText:
-    return FormText(one.path, _text(one), is_packed=True)
-
-
-def _maybe_base64(one: _Value) -> FormText:
-    """A text that may be base64: several platforms have this form, and some take base64."""
-    return FormText(one.path, _text(one))
+_as_it_is, _base64 = partial(_maybe_base64, is_packed=False), partial(_maybe_base64, is_packed=True)
 
 
 def _text(one: _Value) -> str | None:

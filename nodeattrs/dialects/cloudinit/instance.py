@@ -112,12 +112,8 @@ class Instance:
         where = self._has.locator("machine", "")
         has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
         for path, given, found in _differing_paths(with_text_keys(self._whole.value, _as_written), has, ()):
-            yield Differing(
-                path, self._shown(path, given), self._shown(path, found), self._origins(path), where.at(path)
-            )
-
-    def _origins(self, path: TreePath) -> tuple[Origin, ...]:
-        return self.merged.origins(path_with_own_keys(self._whole.value, path))
+            origins = self.merged.origins(path_with_own_keys(self._whole.value, path))
+            yield Differing(path, self._shown(path, given), self._shown(path, found), origins, where.at(path))
 
 
 @checked_args(folder=A_PATH)

@@ -284,7 +284,7 @@ class _Translation:
     def __init__(self, text: str, language: Language) -> None:
         self._text, self._language = text, language
         self._names: dict[str, int] = {}
-        self._open: list[_Kind] = []
+        self._open: list[tuple[str, bool]] = []  # what ends each open block, and whether an "else" can still follow
 
     def pieces(self) -> Iterator[str]:
         """Literals and tags of Jinja, in order. raises: _UnknownBlock"""
@@ -318,19 +318,25 @@ class _Translation:
         return f"{{%{left} {self._words(tag)}{feeds} {right or '+' * is_kept}%}}"
 
     def _words(self, tag: _Tag) -> str:
-        """The words of a block of Jinja."""
+        """The words of a block of Jinja. raises: _UnknownBlock, for one that turns or ends what Jinja has not open"""
         if tag.kind is _Kind.LOOP:
-            self._open.append(tag.kind)
+            self._open.append(("endfor", True))
             return f"for one in filled_{self._number(tag.what)}"
-        if tag.kind in (_Kind.IF, _Kind.ELSE_IF):
-            word = "if" if tag.kind is _Kind.IF else "elif"
-            self._open += [tag.kind] if tag.kind is _Kind.IF else []
-            return f"{word} {'' if tag.holds else 'not '}branch_{self._number(tag.what)}"
+        if tag.kind is _Kind.IF:
+            self._open.append(("endif", True))
+            return f"if {self._condition(tag)}"
         if not self._open:
             raise _UnknownBlock
-        if tag.kind is _Kind.ELSE:
-            return "else"
-        return "endfor" if self._open.pop() is _Kind.LOOP else "endif"
+        end, can_turn = self._open.pop()
+        if tag.kind is _Kind.END:
+            return end
+        if not can_turn or (end == "endfor" and tag.kind is _Kind.ELSE_IF):
+            raise _UnknownBlock
+        self._open.append((end, tag.kind is _Kind.ELSE_IF))
+        return "else" if tag.kind is _Kind.ELSE else f"elif {self._condition(tag)}"
+
+    def _condition(self, tag: _Tag) -> str:
+        return f"{'' if tag.holds else 'not '}branch_{self._number(tag.what)}"
 
     def _number(self, what: str) -> int:
         return self._names.setdefault(what, len(self._names))

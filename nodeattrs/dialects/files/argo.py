@@ -13,6 +13,7 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +37,7 @@ from nodeattrs.dialects.files.releases import (
     path_below,
     texts_by_path,
     unread_values,
+    with_texts,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document
@@ -330,10 +332,4 @@ def _size(value: Any, parameters: Mapping[str, str]) -> int:
 
 def _filled(value: Any, parameters: Mapping[str, str]) -> Any:
     """A template with its parameters; what is not known stays as it is written."""
-    if isinstance(value, dict):
-        return {_filled(key, parameters): _filled(one, parameters) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_filled(one, parameters) for one in value]
-    if not isinstance(value, str):
-        return value
-    return _PARAMETER.sub(lambda match: parameters.get(match[1], match[0]), value)
+    return with_texts(value, partial(_PARAMETER.sub, lambda match: parameters.get(match[1], match[0])))

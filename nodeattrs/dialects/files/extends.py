@@ -22,9 +22,9 @@ from nodeattrs.core.tree import ABSENT, dig, spell, tree_with
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of, decoded
+from nodeattrs.formats.flat_text import INCLUDE, INCLUDE_IF
 from nodeattrs.formats.go_scalars import true_or_false
 from nodeattrs.formats.layers import LayerReader
-from nodeattrs.formats.repeated import INCLUDE, INCLUDE_IF
 from nodeattrs.formats.yaml_events import YAML
 from nodeattrs.policies import COMPOSE, ESLINT, GIT, RUFF, TSCONFIG
 from nodeattrs.policies.helm import MovedLocator

@@ -17,7 +17,7 @@ from typing import Any
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.dialects.files.git_sources import GitSources
+from nodeattrs.dialects.files.git_sources import GitSources, is_named
 from nodeattrs.dialects.files.releases import (
     NOT_HERE,
     Release,
@@ -162,7 +162,7 @@ def _of_reference(document: Document, at: Path, one: dict[Any, Any], manifests: 
     found = [
         each
         for manifest in manifests.in_folder(os.path.dirname(document.file))
-        if _is_named(manifest, kind, name, space)
+        if manifest.tree["kind"] == kind and is_named(manifest.tree, name, space)
         for each in _texts(manifest, kind, key)
     ]
     if len(found) != 1 or (target and _FILLED in found[0][1]):
@@ -186,15 +186,6 @@ def _value_at_target(target: str, text: str, is_literal: bool, origin: Origin) -
         return SetValue(f"{target}={plain}", origin, is_text=True)
     is_quoted = any(text.startswith(sign) and text.endswith(sign) for sign in ("'", '"'))
     return SetValue(f"{target}={text.strip(_QUOTES) if is_quoted else text}", origin, is_quoted)
-
-
-def _is_named(manifest: Document, kind: str, name: str, space: Any) -> bool:
-    """Whether a manifest has that kind and name, and no other namespace than a release in *space*."""
-    tree = manifest.tree
-    if (tree.get("kind"), dig(tree, ("metadata", "name"))) != (kind, name):
-        return False
-    own = dig(tree, ("metadata", "namespace"))
-    return not (isinstance(own, str) and isinstance(space, str)) or own == space
 
 
 def _texts(manifest: Document, kind: str, key: str) -> Iterator[tuple[Document, str, Path]]:

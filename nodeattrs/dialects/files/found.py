@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nodeattrs import border
@@ -191,6 +191,21 @@ def is_of_terraform(file: str) -> bool:
     return file.endswith((".tfvars", ".tfvars.json"))
 
 
+_BY_NAME: Sequence[tuple[int, Callable[[str], object], str]] = (
+    (-1, is_tsconfig, TSCONFIG),
+    (-1, is_of_ruff, RUFF),
+    (-1, is_of_eslint, ESLINT),
+    (-1, _APPSETTINGS.fullmatch, APPSETTINGS),
+    (0, _NAMED_COMPOSE.fullmatch, COMPOSE),
+    (-1, is_of_spring, SPRING),
+    (-1, is_of_terraform, REPLACE),
+    (-1, is_of_npm, REPLACE),
+)
+"""The file that decides (0: the first, -1: the last), a test of its name, and the policy. The first row that fits
+counts.
+"""
+
+
 def policy_for(files: Sequence[str], folder: Path) -> str:
     """The name of the policy of the program that reads files with such names; else the name of the default policy.
 
@@ -202,20 +217,9 @@ def policy_for(files: Sequence[str], folder: Path) -> str:
     names = [os.path.basename(file) for file in files]
     if (folder / files[0] / CHART).is_file() or names[0] in ("values.yaml", "values.yml"):
         return "helm"
-    if is_tsconfig(names[-1]):
-        return TSCONFIG
-    if is_of_ruff(names[-1]):
-        return RUFF
-    if is_of_eslint(names[-1]):
-        return ESLINT
-    if _APPSETTINGS.fullmatch(names[-1]):
-        return APPSETTINGS
-    if _NAMED_COMPOSE.fullmatch(names[0]):
-        return COMPOSE
-    if is_of_spring(names[-1]):
-        return SPRING
-    if is_of_terraform(names[-1]) or is_of_npm(names[-1]):
-        return REPLACE
+    for index, is_of_program, policy in _BY_NAME:
+        if is_of_program(names[index]):
+            return policy
     return policy_of_repeated((folder / files[-1]).absolute().as_posix()) or DEFAULT_POLICY
 
 

@@ -82,7 +82,7 @@ class GitSources:
         """
         with unnoted():
             found, unread = self._manifests
-        named = [(file, one) for file, one in found if _is_named(one, name, namespace)]
+        named = [(file, one) for file, one in found if is_named(one, name, namespace)]
         note_read("*.yaml", "*.yml", *(os.path.join(self.root, file) for file, _ in named))
         if not named or any(name in text for text in unread):
             return f"comes from the GitRepository {name}, which was not found in this repository"
@@ -140,7 +140,8 @@ def _each_in(tree: Any) -> Iterator[Any]:
             yield one
 
 
-def _is_named(manifest: Any, name: str, namespace: Any) -> bool:
+def is_named(manifest: Any, name: str, namespace: Any) -> bool:
+    """Whether a manifest has that name, and no other namespace. A manifest without a namespace may be in any."""
     own = dig(manifest, ("metadata", "namespace"))
     is_in_place = own == namespace or not (isinstance(own, str) and isinstance(namespace, str))
     return is_in_place and dig(manifest, ("metadata", "name")) == name

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from nodeattrs.dialects.files.releases import (
     read_documents,
     texts_by_path,
     unread_values,
+    with_texts,
 )
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import Document, content_of, decoded
@@ -119,11 +121,7 @@ class _Helmfile:
 
     def tree(self, value: Any) -> Any:
         """A copy of a value of the documents, in which the numbers of `held` are replaced by their templates."""
-        if isinstance(value, dict):
-            return {self.tree(key): self.tree(one) for key, one in value.items()}
-        if isinstance(value, list):
-            return [self.tree(one) for one in value]
-        return _HELD.sub(self._left, value) if isinstance(value, str) else value
+        return with_texts(value, partial(_HELD.sub, self._left))
 
     def _left(self, match: re.Match[str]) -> str:
         number = int(match[1])

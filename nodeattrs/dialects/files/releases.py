@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -272,6 +272,15 @@ def has_mark(value: Any, mark: str) -> bool:
     if isinstance(value, list):
         return any(has_mark(one, mark) for one in value)
     return isinstance(value, str) and mark in value
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A copy of a value with change(text) in place of each text, at any depth of maps and lists; keys change, too."""
+    if isinstance(value, dict):
+        return {with_texts(key, change): with_texts(one, change) for key, one in value.items()}
+    if isinstance(value, list):
+        return [with_texts(one, change) for one in value]
+    return change(value) if isinstance(value, str) else value
 
 
 class _EmbeddedTextLocator(NamedTuple):
