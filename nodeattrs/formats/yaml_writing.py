@@ -15,7 +15,7 @@ from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
 
 _OTHER_ELSEWHERE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
-"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number or boolean."""
+"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for another value."""
 
 
 class _AliasDumper(yaml.SafeDumper):
