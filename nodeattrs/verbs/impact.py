@@ -58,7 +58,7 @@ _BATCHES = 64
 """The least number of batches, if there are enough subjects."""
 
 _NOTHING = "nothing to compare: there are no nodes and no data"
-_HINT = "name the folder that has their files: --repo DIR"
+_HINT = "name their folder, --repo DIR, or an inventory, -i SOURCE; `nodeattrs` alone says what lies here"
 
 _MOST_SETTINGS = 40
 """The most changed lines whose effects are looked for; the effects of further ones are not reported."""
