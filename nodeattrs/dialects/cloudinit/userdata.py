@@ -249,11 +249,10 @@ class _Run:
 
         Otherwise it is taken as it is; where that is refused, it is an unknown layer, too.
         """
-        language = part.filled_in_by
-        if self.data is None or not self.data.is_missing or language is None:
+        if self.data is None or not self.data.is_missing or (language := part.filled_in_by) is None:
             body = unescaped(part.text) if part.language else part.body
             report = self._handled(number, part._replace(body=body), name)._replace(part=part)
-            if language is not None and report.error is not None and number not in self.unknown:
+            if report.error is not None and number not in self.unknown and (language := part.filled_in_by):
                 layer = Layer.unknown(*_named(part, name), f"is a template, which {language.name} renders")
                 self._unknown(number, part, name, layer, report.status)
             return report
