@@ -280,10 +280,10 @@ def test_aliases_inside_aliases_end(tmp_path: Path) -> None:
 
 def test_the_documents_of_a_chart_s_values_are_merged(tmp_path: Path) -> None:
     chart = write(tmp_path / "chart", {})
-    (chart / "values.yaml").write_text("a: 1\nm:\n  x: 1\n---\nm:\n  y: 2\na: 3\n")
+    (chart / "values.yaml").write_text("a: 1\nm:\n  x: 1\n---\nm:\n  z: 2\na: 3\n")
     found = release(chart)
-    assert found.value == {"a": 3, "m": {"x": 1, "y": 2}}
-    assert [found.origins(path)[0].line for path in ("a", "m.x", "m.y")] == [7, 3, 6]
+    assert found.value == {"a": 3, "m": {"x": 1, "z": 2}}
+    assert [found.origins(path)[0].line for path in ("a", "m.x", "m.z")] == [7, 3, 6]
 
 
 def test_a_chart_that_has_no_map_for_its_subchart_is_refused(tmp_path: Path) -> None:

@@ -190,6 +190,17 @@ class TestWhyThereIsNothing:
         assert (code, out) == (0, "{}\n")
         assert "user-data:4:1: rejected: broken YAML" in errors
 
+    @pytest.mark.parametrize("words", [("list", "subjects"), ("impact", ".", ".")])
+    def test_a_folder_of_ansible_without_an_inventory_is_told_how_to_name_one(self, in_folder, words):
+        code, out, errors = in_folder({"site.yml": "- hosts: all\n  roles: [web]\n"}, *words)
+        assert (code, out, "an inventory, -i SOURCE" in errors) == (1, "", True)
+
+    def test_an_odd_name_of_a_group_is_warned_of_once_at_its_first_place(self, in_folder):
+        files = {"hosts": "[web]\n[web:children]\na-b\n[a-b]\nh1\n[a-b:vars]\nx=1\n"}
+        _, _, errors = in_folder(files, "ansible", "list", "-i", "hosts")
+        assert errors.count("NA1319]") == 1
+        assert "hosts:3: the group name 'a-b' has signs" in errors
+
     def test_many_warnings_of_one_code_are_counted(self, in_folder):
         groups = "".join(f"[a-{number}]\nweb1\n" for number in range(9))
         code, _, errors = in_folder({"hosts.ini": groups, "group_vars/all.yml": "port: 1\n"}, "why", "port")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,15 @@ def test_the_name_of_a_file_says_that_a_program_fills_it_in(
 ) -> None:
     assert checked(tmp_path, name, HEAD + text, capsys) == (5, [(1, "unknown-layer")])
     assert checked(tmp_path, "user-data", HEAD + text, capsys)[1] != [(1, "unknown-layer")]
+
+
+@pytest.mark.parametrize("template", [one[1] for one in TEMPLATES], ids=[one[0] for one in TEMPLATES])
+def test_explain_is_not_certain_about_a_template_that_is_broken_yaml_before_a_program_renders_it(
+    template: str, in_folder: Callable[..., tuple[int, str, str]]
+) -> None:
+    files = {"user-data": HEAD + template.replace("(?)", "package_update: true")}
+    code, out, err = in_folder(files, "cloud-config", "explain", "user-data", "--path", "timezone.x")
+    assert (code, "unknown" in out, "is a template, which" in err) == (5, True, True)
 
 
 def test_a_text_that_no_placeholder_fits_is_named_with_its_line(

@@ -213,7 +213,21 @@ class TestProfiles:
         service = "services: {web: {image: a}, debug: {image: %s, profiles: [debug]}}\n"
         files = {"old/compose.yaml": service % "b", "new/compose.yaml": service % "c"}
         code, out, _ = in_folder(files, "impact", "old", "new")
-        assert (code, "nothing changes" in out, "compose.yaml was not run, or not read" in out) == (5, False, True)
+        assert (code, "nothing changes" in out, "compose.yaml was not run, or names what was not read" in out) == (
+            5,
+            False,
+            True,
+        )
+
+    def test_impact_names_a_file_with_a_variable_of_the_environment_beside_the_values_that_it_changes(
+        self, in_folder: InFolder
+    ) -> None:
+        text = "services: {web: {image: %s, command: '${X}'}}\n"
+        code, out, _ = in_folder(
+            {"old/compose.yaml": text % "a", "new/compose.yaml": text % "b"}, "impact", "old", "new"
+        )
+        assert (code, "not known: 1 file not run, or naming what was not read" in out.splitlines()[0]) == (5, True)
+        assert "compose.yaml was not run, or names what was not read" in out
 
     def test_the_env_file_makes_profiles_active(self, in_folder: InFolder) -> None:
         code, out, _ = in_folder(SHOP | {".env": "COMPOSE_PROFILES=a, debug\n"}, "why", "services.debug.image")

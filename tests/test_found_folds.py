@@ -414,7 +414,7 @@ class TestOverview:
                 "jinja.yaml",
                 "## template: jinja\n#cloud-config\na: {{ v1.b%d }}\n",
                 5,
-                "jinja.yaml was not run, or not read",
+                "jinja.yaml was not run, or names what was not read",
             ),
             ("other.yaml", "#cloud-config\na: ${b%d}\n", 5, "other.yaml is read by no subject"),
             ("manifest.yaml", "kind: Job%d\n", 0, "no change was found; no dialect reads it"),

@@ -1090,7 +1090,7 @@ class TestWhatIsNotKnown:
         code, data, head = self.answer(repo, capsys)
 
         assert (code, data["certain"]) == (5, False)
-        assert "not known: 1 file not run, or not read" in head
+        assert "not known: 1 file not run, or naming what was not read" in head
         assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
 
     @pytest.mark.parametrize(("file", "code"), [("environments/prod.json", 5), ("docs/prod.json", 0)])
@@ -1106,11 +1106,11 @@ class TestWhatIsNotKnown:
     @pytest.mark.parametrize(
         ("file", "name", "outcome"),
         [
-            ("Berksfile.lock", "gone", "was not run, or not read"),
+            ("Berksfile.lock", "gone", "was not run, or names what was not read"),
             ("Berksfile.lock", "app", "is read by no dialect"),
-            ("policyfiles/web.lock.json", "gone", "was not run, or not read"),
+            ("policyfiles/web.lock.json", "gone", "was not run, or names what was not read"),
             ("policyfiles/web.lock.json", "app", "is read by no subject"),
-            ("web.lock.json", "gone", "was not run, or not read"),
+            ("web.lock.json", "gone", "was not run, or names what was not read"),
         ],
     )
     def test_a_lock_of_cookbooks_counts_where_a_cookbook_is_not_there(self, repo, capsys, file, name, outcome):

@@ -329,7 +329,42 @@ class TestScalarsOfGo:
         chart = {"c/Chart.yaml": "name: c", "c/values.yaml": self.SCALARS, "v.yaml": f"below: {self.SCALARS}"}
         _, out, _ = in_folder(chart, "fold", "c", "v.yaml", "--policy", "helm", "--format", "json")
         expected = self.NUMBERS | {"g": False} | self.OTHERS
+        expected["1000"] = expected.pop("1e3")
         assert json.loads(out) == expected | {"below": expected}
+
+    @pytest.mark.parametrize(
+        ("written", "key"),
+        [
+            *[(word, "true") for word in ("y", "Y", "yes", "on", "True")],
+            *[(word, "false") for word in ("n", "N", "no", "off", "FALSE")],
+            *[("0.5", "0.5"), ("80", "80"), ("0x10", "16"), ("1.0", "1"), ("-0.0", "-0"), ("2020-01-01", "2020-01-01")],
+            *[("1000000.0", "1e+06"), ("123456789.5", "1.2345679e+08"), ("0.00001", "1e-05"), ("0.0001", "0.0001")],
+            *[("1.5e+300", ".inf"), ("-1.5e300", "-.inf"), ("0.1234567890123", "0.12345679")],
+            *[("25988484823490837718", "2.5988486e+19"), ("'y'", "y"), ('"0.5"', "0.5")],
+        ],
+    )
+    def test_a_key_that_is_a_number_a_boolean_or_a_date_is_the_text_that_helm_makes_of_it(self, written: str, key: str):
+        (layer,) = LayerReader("yaml", go_scalars.HELM).layers(f"x: {{{written}: 1}}".encode(), "a", "a")
+        assert json.dumps(layer.value) == json.dumps({"x": {key: 1}})
+
+    def test_the_last_of_two_keys_that_are_one_for_helm_counts_with_a_warning(
+        self, in_folder: Callable[..., tuple[int, str, str]]
+    ):
+        chart = {"c/Chart.yaml": "name: c", "c/values.yaml": "on: 1\ny: 2\n"}
+        _, out, err = in_folder(chart, "fold", "c/values.yaml", "--policy", "helm", "--format", "json")
+        assert (json.loads(out), "c/values.yaml:2:1: duplicate key true" in err) == ({"true": 2}, True)
+
+    @pytest.mark.parametrize("word", ["y", "Y", "n", "N"])
+    def test_a_plain_y_or_n_is_a_boolean_for_helm_and_a_text_for_docker_compose_and_netplan(self, word: str):
+        read = {
+            name: LayerReader("yaml", tags).layers(f"k: {word}".encode(), "a", "a")[0].value["k"]
+            for name, tags in (("helm", go_scalars.HELM), ("compose", go_scalars.COMPOSE), ("netplan", go_scalars.GO))
+        }
+        assert read == {"helm": word in "yY", "compose": word, "netplan": word}
+
+    def test_a_null_is_no_key_for_helm(self):
+        with pytest.raises(DocumentError, match="the key ~ is a null, not text"):
+            LayerReader("yaml", go_scalars.HELM).layers(b"~: 1", "a", "a")
 
     @pytest.mark.parametrize(
         ("written", "value"),
@@ -374,7 +409,7 @@ class TestScalarsOfGo:
             **self.OTHERS,
         }
 
-    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "22:22", "off", "1_0"])
+    @pytest.mark.parametrize("text", ["1e3", "+.5e3", "0o17", "0888", "22:22", "off", "1_0", "y", "N"])
     def test_a_text_is_written_so_that_each_of_them_reads_it_as_one(self, text: str):
         for tags in ({}, go_scalars.HELM, go_scalars.COMPOSE):
             (layer,) = LayerReader("yaml", tags).layers(text_of({text: text}, "yaml").encode(), "a", "a")

@@ -13,6 +13,8 @@ from nodeattrs.core.tree import strict_key
 
 Tags = Mapping[str, Callable[[Any], Any]]
 """A tag as it is written, such as "!Ref" -> a function from the value under it to the value of the tree."""
+KEY = "key"
+"""In `Tags`: a function from the scalar that is a key to its text; with None such a key is an error, or stays."""
 
 
 class Tagged:

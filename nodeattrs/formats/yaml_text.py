@@ -17,7 +17,7 @@ from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.numbers import NoNumber
 from nodeattrs.formats.places import ParsedText, Text
-from nodeattrs.formats.tags import Tagged, Tags
+from nodeattrs.formats.tags import KEY, Tagged, Tags
 from nodeattrs.formats.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.kinds import TAG_REFUSED
 
@@ -101,16 +101,21 @@ class _YamlBuilder(Builder):
         name = tag_of(event).removeprefix(YAML) if type(event) is ScalarEvent else "str"
         if name == "merge":
             return MERGE
+        value = self.key_of(value, name, event)
+        again = frame.parts.get(value)
+        if again is not None:
+            here = event.start_mark.index
+            self.warnings.append(self.text.repeated((*self._path(), value), again.offset, here))
+        return value
+
+    def key_of(self, value: Any, name: str, event: Any) -> Any:
+        """The text or whole number that a scalar is as a key. name: of its tag. raises: DocumentError for others."""
         if name == "str" and type(value) is float:
             value = event.value  # only some readers take 1e3 for a number
         if name == "timestamp" or type(value) not in (str, int):
             written = event.value if type(event) is ScalarEvent else value
             kind = _KINDS.get(name, name)
             raise self.error(f"the key {written or 'without a text'} is a {kind}, not text", event, hint="quote it")
-        again = frame.parts.get(value)
-        if again is not None:
-            here = event.start_mark.index
-            self.warnings.append(self.text.repeated((*self._path(), value), again.offset, here))
         return value
 
     def _unknown_tag(self, event: Any) -> DocumentError:
@@ -132,6 +137,10 @@ class _TaggedYamlBuilder(_YamlBuilder):
         of_tag = self.tags.get(tag) if tag in _VALUES or event.implicit[0] else None
         value = of_tag(event.value) if of_tag is not None else None
         return super().scalar(event) if value is None else value
+
+    def key_of(self, value: Any, name: str, event: Any) -> Any:
+        text = self.tags[KEY](value) if KEY in self.tags else None
+        return super().key_of(value, name, event) if text is None else text
 
     def tagged(self, event: Any, value: Any) -> Any:
         tag = str(event.tag)

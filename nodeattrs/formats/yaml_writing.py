@@ -14,8 +14,8 @@ from nodeattrs.errors import BadValue
 from nodeattrs.formats.hidden import ESCAPES, HIDDEN
 from nodeattrs.formats.tags import Tagged
 
-_NUMBER_ELSEWHERE = re.compile(r"0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
-"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for a number."""
+_OTHER_ELSEWHERE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?", re.ASCII)
+"""Texts that PyYAML writes without quotes, and that a reader in Go, Ruby or JavaScript may take for another value."""
 
 
 class _AliasDumper(yaml.SafeDumper):
@@ -47,7 +47,7 @@ def text(dumper: Any, value: str) -> Any:
 
 def _block(dumper: Any, value: str) -> Any:
     style = "|" if "\n" in value else None
-    if _NUMBER_ELSEWHERE.fullmatch(value):
+    if _OTHER_ELSEWHERE.fullmatch(value):
         style = "'"
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value, style))
 

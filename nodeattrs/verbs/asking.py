@@ -130,7 +130,7 @@ class Subjects:
         if not any(found.values()) and not self.unread:
             if self.unlisted:
                 raise next(iter(self.unlisted.values()))
-            hint = "name the folder that has their files: --repo DIR"
+            hint = "name their folder, --repo DIR, or an inventory, -i SOURCE; `nodeattrs` alone says what lies here"
             raise NotFound(f"{side.title or side.root} has no subjects of any dialect", hint=hint)
         return found
 

@@ -46,6 +46,8 @@ from nodeattrs.verbs.comparing import (
 from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.workers.batches import Workers, each, open_workers
 
+NOT_RUN = "was not run, or names what was not read"
+"""The outcome of a changed file that was not run, or has a line that names a file, program or variable not read."""
 NOT_READ = "is read by no dialect"
 """The outcome of a changed file that no dialect reads."""
 
@@ -56,7 +58,7 @@ _BATCHES = 64
 """The least number of batches, if there are enough subjects."""
 
 _NOTHING = "nothing to compare: there are no nodes and no data"
-_HINT = "name the folder that has their files: --repo DIR"
+_HINT = "name their folder, --repo DIR, or an inventory, -i SOURCE; `nodeattrs` alone says what lies here"
 
 _MOST_SETTINGS = 40
 """The most changed lines whose effects are looked for; the effects of further ones are not reported."""
@@ -258,7 +260,7 @@ class Impact:
         if any(line.file == file for group in self.groups for line in group.lines):
             return "changes values"
         if file in self.not_run:
-            return "was not run, or not read"
+            return NOT_RUN
         if any(file in one.read for one in self.dialects):
             return "is read and changes nothing"
         if any(file in (*one.unseen, *one.left_out) for one in self.dialects):

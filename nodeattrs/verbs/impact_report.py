@@ -21,7 +21,7 @@ from nodeattrs.reports.screen import Screen, counted, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import NOT_READ, ChangeGroup, DialectAnswers, Impact, LineWithoutEffect
+from nodeattrs.verbs.impact import NOT_READ, NOT_RUN, ChangeGroup, DialectAnswers, Impact, LineWithoutEffect
 
 _SHOWN, _LISTED = 6, 40
 """The most names of subjects in text, and in Markdown."""
@@ -113,7 +113,7 @@ class ImpactReport:
         change is listed.
         """
         found = self.found
-        unread = [Unread(file, "was not run, or not read", kind="file") for file in found.not_run]
+        unread = [Unread(file, NOT_RUN, kind="file") for file in found.not_run]
         unread += [Unread(file, "is read by no subject", kind="file") for file in found.unseen]
         for group in found.doubtful:
             reason = "was not read, and may set what changes"
@@ -217,7 +217,7 @@ class ImpactReport:
             if one.not_known
         ]
         for files, why in (
-            (found.not_run, "not run, or not read"),
+            (found.not_run, "not run, or naming what was not read"),
             (found.unseen, "read by no subject"),
             (found.unread, "outside of the two sides"),
         ):
@@ -248,7 +248,7 @@ class ImpactReport:
                 yield f"{one.dialect}: {who} cannot be resolved on either side: {name}: {first}"
         for shown, file in zip(self.found.files, self.found.changed, strict=True):
             if file in (*self.found.not_run, *self.found.unseen):
-                yield f"{shown} {self.found.outcome(file)}"
+                yield f"{shown} {NOT_RUN if file in self.found.not_run else self.found.outcome(file)}"
 
     # --- for a pull request
 

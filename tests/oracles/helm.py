@@ -36,8 +36,8 @@ GLOBALS: dict[str, Callable[[random.Random], Any]] = {
 NAMES = {3: ("s", "t"), 2: ("v", "w"), 1: ("y", "z")}
 """How many charts may stand below one another -> the names of subcharts, which differ from the names below them."""
 SCALARS = ("x", "y", 0, 1, True, False, None, None)
-SIGNS = "0ox_1e.7b+-"
-"""The signs of scalars that may be numbers."""
+SIGNS = "0ox_1e.7b+-yn"
+"""The signs of scalars that may be numbers or booleans."""
 
 
 def tree(chance: random.Random, depth: int) -> Any:
@@ -48,9 +48,10 @@ def tree(chance: random.Random, depth: int) -> Any:
 
 
 def odd_scalars(chance: random.Random) -> str:
-    """A map of scalars that may be numbers, in YAML."""
-    words = ("".join(chance.choices(SIGNS, k=chance.randint(1, 6))) for _ in range(6))
-    return ", ".join(f"{key}: {word}" for key, word in zip("ghijkl", words, strict=True) if word != "-")
+    """A map of scalars that may be numbers or booleans, the last one with such a key, in YAML."""
+    words = ["".join(chance.choices(SIGNS, k=chance.randint(1, 6))) for _ in range(6)]
+    keys = ("g", "h", "i", "j", "k", chance.choice(("l", "y", "off", "0.25", "2020-01-01", words[0])))
+    return ", ".join(f"{key}: {word}" for key, word in zip(keys, words, strict=True) if "-" not in (key, word))
 
 
 def as_json(value: Any) -> str:

@@ -140,6 +140,7 @@ class InventoryTree:
         self.hosts: dict[str, Host] = {}
         self.source: str | None = None
         self._taken_out: set[str] = set()
+        self._odd_names: set[str] = set()
         self._nested: dict[tuple[str, str], int] = {}
         self._budget = Budget("inventory")
         self._warn = warn
@@ -162,14 +163,16 @@ class InventoryTree:
     def group_name(self, name: str, file: str | None = None, line: int | None = None) -> str:
         """The name that the tree uses for a group. The tree is not changed.
 
-        A name with characters that no variable's name has gives a warning. With `rename`, each such character is then
-        replaced by `_`. The name of a group that exists is returned unchanged, without a warning.
+        A name with characters that no variable's name has gives a warning, once. With `rename`, each such character is
+        then replaced by `_`. The name of a group that exists is returned unchanged, without a warning.
 
         file, line: the place for the warning; None if it is not known
         """
         if name in self.groups or not _ODD.search(name):
             return name
-        self._warn(GROUP_NAME, f"the group name {name!r} has signs that no name of a variable has", file, line)
+        if name not in self._odd_names:
+            self._odd_names.add(name)
+            self._warn(GROUP_NAME, f"the group name {name!r} has signs that no name of a variable has", file, line)
         return _ODD.sub("_", name) if self._rename else name
 
     def host(self, name: str, group: str) -> Host:

@@ -240,8 +240,9 @@ def _checked(options: Mapping[str, Any], schema: Schema | None, looked: dict[str
         if part.type == NODE_CONFIG or (is_all_foreign and is_for_another(part.text)):
             message = "was not looked at: it is for another program"
             yield Finding(LAYER_IS_UNKNOWN.entry.code, "note", message, part.file, part.line or 1)
-    for one in merged.unknown.values():
-        if options["strict"] or one.title != ADDED:
+    for number, one in merged.unknown.items():
+        is_refused = merged.parts[number - 1].status == "rejected"  # what it holds is looked at below
+        if options["strict"] or not (is_refused or one.title == ADDED):
             yield finding_about_unread(one, "error" if options["strict"] else "note")
     if any(report.status == "template" or report.part.filled_in_by for report in merged.parts):
         yield from findings_of_each_branch(lambda data: merged_files(lenient, data)[1], schema)

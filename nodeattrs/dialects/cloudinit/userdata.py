@@ -245,10 +245,17 @@ class _Run:
             raise past_a_limit(passed, "the template") from None
 
     def _of_other_program(self, number: int, part: CloudPart, name: str) -> PartReport:
-        """Handle a config. A template of another program is rendered with placeholders if the machine is unknown."""
+        """Handle a config. A template of another program is rendered with placeholders if the machine is unknown.
+
+        Otherwise it is taken as it is; where that is refused, it is an unknown layer, too.
+        """
         if self.data is None or not self.data.is_missing or (language := part.filled_in_by) is None:
             body = unescaped(part.text) if part.language else part.body
-            return self._handled(number, part._replace(body=body), name)._replace(part=part)
+            report = self._handled(number, part._replace(body=body), name)._replace(part=part)
+            if report.error is not None and number not in self.unknown and (language := part.filled_in_by):
+                layer = Layer.unknown(*_named(part, name), f"is a template, which {language.name} renders")
+                self._unknown(number, part, name, layer, report.status)
+            return report
         first, _, rest = part.text.partition("\n")
         try:
             text, lines = self._rendered(self.data, filled_as_jinja(rest, language) or rest)

@@ -56,7 +56,11 @@ from nodeattrs.project.config import PlainFold
 from nodeattrs.project.fields import known_or_near
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
-_SCALARS = {COMPOSE: go_scalars.COMPOSE, **dict.fromkeys((HELM.name, HELM_4_1.name, NETPLAN), go_scalars.HELM)}
+_SCALARS = {
+    COMPOSE: go_scalars.COMPOSE,
+    NETPLAN: go_scalars.GO,
+    **dict.fromkeys((HELM.name, HELM_4_1.name), go_scalars.HELM),
+}
 """The policy of a program that reads scalars of YAML in another way than PyYAML -> how it reads them."""
 
 

@@ -16,6 +16,7 @@ from nodeattrs.contract.argument_values import nested_of
 from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.reading import note_read
 from nodeattrs.dialects.common import InRepository
+from nodeattrs.dialects.files.charts import CHART
 from nodeattrs.dialects.files.compose_variables import uses_of_variables
 from nodeattrs.dialects.files.flux import Manifests
 from nodeattrs.dialects.files.folds import FoldLayers, fold_named, folded, layers_of_fold
@@ -42,8 +43,13 @@ class Folds(InRepository):
 
     @cached_property
     def _folds(self) -> Mapping[str, FoundFold | None]:
-        """All folds by name. raises: DocumentError, for the settings"""
-        return self._given or found_folds(self._sources)
+        """All folds by name. Those that are found are kept with the side. raises: DocumentError, for the settings"""
+        if self._given:
+            return self._given
+        if "folds" not in self.side.kept:
+            self.side.kept["folds"] = found_folds(self._sources)
+        found: Mapping[str, FoundFold | None] = self.side.kept["folds"]
+        return found
 
     @cached_property
     def repository(self) -> Folder:
@@ -107,7 +113,8 @@ class Folds(InRepository):
                 return
         with suppress(NodeattrsError):
             yield from self._uses_of_variables(own) if syntax_of(own) == "env" else ()
-        paths = self._subcharts.get(own, [()])
+        is_of_chart = (self.side.root / own).with_name(CHART).is_file()
+        paths = self._subcharts.get(own, [()]) if is_of_chart else [()]
         for setting in super().settings(file):
             yield from (setting._replace(path=(*path, *setting.path)) for path in paths)
 
