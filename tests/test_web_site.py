@@ -423,7 +423,8 @@ class TestGuard:
         for path in ("/roles/evil", "/nodes/db1/catalog", "/impact?range=HEAD~1..HEAD", "/roles", "/nodes/web1"):
             web.get(path)
         assert not (tmp_path / "ran").exists()
-        assert "is code" in web.get("/nodes/db1/catalog").text
+        text = web.get("/nodes/db1/catalog").text
+        assert ("is code" in text, str(copy / "cookbooks") in text) == (True, False)
 
     def test_nothing_is_written(self, place):
         """SQLite has files beside a store that is read; what stands in them is moved into the store before."""

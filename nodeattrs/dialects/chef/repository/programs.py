@@ -19,7 +19,7 @@ from typing import Any
 
 from nodeattrs.causes.plain_texts import with_waiting_messages
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
@@ -44,7 +44,7 @@ class Program:
 
     def __init__(self, path: pathlib.Path, file: str) -> None:
         source = _source_of(path, file)
-        self.path = str(path)
+        self.path, self._file = str(path), file
         self.code: CodeType = compile_python(source, self.path, file)
         self.warnings = _ruby_left(source, file)
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
@@ -56,8 +56,7 @@ class Program:
                        function in place of the text
         raises: the errors of the code; UnknownLayer, if no code may run
         """
-        if not may_run():
-            require_may_run(self.path)
+        require_may_run(self._file)
         # Tracebacks and explanations read the text that ran, even if the file changes.
         linecache.cache[self.path] = self._lines
         exec(self._code_with_waiting_messages if messages_wait else self.code, namespace)
