@@ -568,6 +568,14 @@ def test_a_secret_of_kubernetes_shows_its_keys_and_all_that_is_no_value_of_it(in
     assert tree["items"][1]["data"] == {"a": "shown"}
 
 
+def test_the_items_of_a_list_of_secrets_are_withheld(in_folder: InFolder) -> None:
+    """They have no kind of their own, as the API server lists them."""
+    files = {"a.yaml": "kind: SecretList\nitems: [{metadata: {name: db}, data: {token: s3cret}}, 1]\n"}
+    _, out, _ = in_folder(files, "fold", "a.yaml", "--format", "json")
+    withheld = {"$sensitive": "withheld"}
+    assert json.loads(out)["items"] == [{"metadata": {"name": "db"}, "data": {"token": withheld}}, 1]
+
+
 @pytest.mark.parametrize("policy", ["helm", "json-merge-patch"])
 def test_a_null_removes_a_sensitive_value(in_folder: InFolder, policy: str) -> None:
     files = {

@@ -264,9 +264,15 @@ def _withhold(layers: Iterable[tuple[Path, Layer]], sensitive: Sequence[Path]) -
 
 
 def _manifests(value: Any, path: Path) -> Iterator[Path]:
-    """The paths of the Secrets of Kubernetes in a value, which may have manifests at any depth."""
-    if isinstance(value, dict) and value.get("kind") == "Secret":
+    """The paths of the Secrets of Kubernetes in a value, which may have manifests at any depth.
+
+    The items of a SecretList, as the API server lists them, have no kind of their own.
+    """
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "Secret":
         yield path
+    if kind == "SecretList" and isinstance(items := value.get("items"), list):
+        yield from ((*path, "items", index) for index, one in enumerate(items) if isinstance(one, dict))
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, one in inside:
         yield from _manifests(one, (*path, step))
