@@ -576,6 +576,33 @@ def test_the_items_of_a_list_of_secrets_are_withheld(in_folder: InFolder) -> Non
     assert json.loads(out)["items"] == [{"metadata": {"name": "db"}, "data": {"token": withheld}}, 1]
 
 
+URL = "https://me:s3cret@h/x.yaml"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"compose.yaml": f"include: ['{URL}']\nservices: {{a: {{image: i}}}}\n"},
+        {"compose.yaml": f"services: {{a: {{extends: {{file: '{URL}', service: b}}}}}}\n"},
+        {"helmfile.yaml": f"releases: [{{name: a, chart: ./c, values: ['{URL}']}}]\n", "c/Chart.yaml": "name: c\n"},
+        {"a.yaml": f"kind: Application\nmetadata: {{name: x}}\nspec: {{source: {{path: c, helm: {{valueFiles: ['{URL}']}}}}}}\n"},
+    ],
+    ids=["include", "extends", "helmfile", "Argo CD"],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_password_of_an_address_that_is_not_read_is_not_printed(
+    in_folder: InFolder, files: dict[str, str], form: str
+) -> None:
+    code, out, errors = in_folder(files, "why", "services.a.ports", "--format", form)
+    assert (code, "s3cret" in out + errors, "https://me@h/x.yaml" in out + errors) == (5, False, True)
+
+
+def test_an_address_with_a_password_in_npmrc_is_withheld(in_folder: InFolder) -> None:
+    files = {".npmrc": "proxy=http://me:s3cret@h\nregistry=https://me@h/\n"}
+    _, out, _ = in_folder(files, "fold", ".npmrc", "--format", "json")
+    assert json.loads(out) == {"proxy": {"$sensitive": "withheld"}, "registry": "https://me@h/"}
+
+
 @pytest.mark.parametrize("policy", ["helm", "json-merge-patch"])
 def test_a_null_removes_a_sensitive_value(in_folder: InFolder, policy: str) -> None:
     files = {

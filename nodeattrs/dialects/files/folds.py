@@ -25,7 +25,7 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
-from nodeattrs.core.sensitive import Sensitive, withheld
+from nodeattrs.core.sensitive import Sensitive, withheld, without_password
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
@@ -136,13 +136,17 @@ _SECRET_OF_NPM = re.compile(r"(?:.*:)?(?:_auth|_authToken|_password|key)")
 
 
 def _with_secrets_of_npm(layer: Layer) -> Layer:
-    """A layer of .npmrc with its tokens and passwords as secrets; a variable in their place is none."""
+    """A layer of .npmrc with its tokens, passwords and URLs with a password as secrets; a variable in place of a value
+    is none.
+    """
     if not isinstance(layer.value, dict):
         return layer
     secrets = {
         key: Sensitive(value)
         for key, value in layer.value.items()
-        if isinstance(value, str) and "${" not in value and _SECRET_OF_NPM.fullmatch(key)
+        if isinstance(value, str)
+        and "${" not in value
+        and (_SECRET_OF_NPM.fullmatch(key) or without_password(value) != value)
     }
     return Layer({**layer.value, **secrets}, layer.origin, layer.title, layer.policy)
 

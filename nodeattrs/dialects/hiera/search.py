@@ -19,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.looks import IS_SET, LEVELS, TREE, VARIABLE, Look, Looks, fact_at
 from nodeattrs.core.part import Part
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
@@ -635,7 +636,7 @@ class BaseScope:
                 layer,
                 entry.name,
                 location.declared,
-                self.tree.shown(location.path),
+                self._shown(entry, location.path),
                 self.tree.source(entry, location.path, options, config.file, self.environment),
                 config.file,
                 entry.line,
@@ -649,6 +650,10 @@ class BaseScope:
             if not config.built_in or any(place.source is not None for place in places)
             else None
         )
+
+    def _shown(self, entry: HierarchyEntry, path: str) -> str:
+        """A file as messages show it; a URI without its password."""
+        return without_password(path) if entry.location in URIS else self.tree.shown(path)
 
     def _filled_in(self, config: HieraConfig, entry: HierarchyEntry) -> tuple[list[Location] | None, Mapping[str, Any]]:
         """The locations of an entry, or None, and its options, with the variables filled in."""
