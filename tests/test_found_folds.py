@@ -577,6 +577,8 @@ def test_the_items_of_a_list_of_secrets_are_withheld(in_folder: InFolder) -> Non
 
 
 URL = "https://me:s3cret@h/x.yaml"
+_SOURCE = f"{{path: c, helm: {{valueFiles: ['{URL}']}}}}"
+APPLICATION = f"kind: Application\nmetadata: {{name: x}}\nspec: {{source: {_SOURCE}}}\n"
 
 
 @pytest.mark.parametrize(
@@ -585,7 +587,7 @@ URL = "https://me:s3cret@h/x.yaml"
         {"compose.yaml": f"include: ['{URL}']\nservices: {{a: {{image: i}}}}\n"},
         {"compose.yaml": f"services: {{a: {{extends: {{file: '{URL}', service: b}}}}}}\n"},
         {"helmfile.yaml": f"releases: [{{name: a, chart: ./c, values: ['{URL}']}}]\n", "c/Chart.yaml": "name: c\n"},
-        {"a.yaml": f"kind: Application\nmetadata: {{name: x}}\nspec: {{source: {{path: c, helm: {{valueFiles: ['{URL}']}}}}}}\n"},
+        {"a.yaml": APPLICATION},
     ],
     ids=["include", "extends", "helmfile", "Argo CD"],
 )
