@@ -176,10 +176,14 @@ class NodeMessages:
         self._services.warn(f"a {ruby_class} of Ruby is kept as the text of it", place.at(()))
 
     def declare(self, place: RubyPlace, number: int | str, kind: str, title: str, properties: Any) -> None:
-        """Keep a declared resource, or the changed properties of the resource of that number."""
+        """Keep a declared resource, or the changed properties of the resource of that number.
+
+        Known secrets in its title are withheld, since a title is printed and stored.
+        """
         if not isinstance(properties, dict):
             self._refuse(f"the properties of {kind[:40]} have another shape")
-        self._services.seen.add_resource(number, DeclaredResource(kind, title, properties, place.origin))
+        shown = self._values.without_secrets(title)
+        self._services.seen.add_resource(number, DeclaredResource(kind, shown, properties, place.origin))
 
     def forget_resource(self, place: RubyPlace, number: int | str) -> None:
         """Forget a resource that the recipe deleted."""
