@@ -536,7 +536,7 @@ _TEXTS = ("string_content", "escape_sequence", "heredoc_content")
 
 
 def _is_key(content: Node) -> bool:
-    """Whether a part of a text belongs to a key of a map, or stands between [ and ]."""
+    """Whether a part of a text belongs to a key of a map, or is between [ and ]."""
     string = content.parent
     holder = None if string is None else string.parent
     if string is None or holder is None:

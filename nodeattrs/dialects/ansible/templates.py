@@ -57,7 +57,7 @@ def names_in_templates(value: Any) -> list[str]:
 
 
 def _bodies(text: str) -> Iterator[str]:
-    """Yield what stands between `{{` or `{%` and the next `}}` or `%}`. cost: linear, also where no template ends"""
+    """Yield the text between `{{` or `{%` and the next `}}` or `%}`. cost: linear, also where no template ends"""
     at = 0
     while (begin := _BEGIN.search(text, at)) and (end := _END.search(text, begin.end())):
         yield text[begin.end() : end.start()]

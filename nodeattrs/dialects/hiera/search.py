@@ -631,12 +631,13 @@ class BaseScope:
             source = self.tree.absent_folder(entry.name, folder)
             place = DataLocation(layer, entry.name, "", self.tree.shown(folder), source, config.file, entry.line)
             return LocatedLevel((place,), False)
+        shown = without_password if entry.location in URIS else self.tree.shown
         places = tuple(
             DataLocation(
                 layer,
                 entry.name,
                 location.declared,
-                self._shown(entry, location.path),
+                shown(location.path),
                 self.tree.source(entry, location.path, options, config.file, self.environment),
                 config.file,
                 entry.line,
@@ -650,10 +651,6 @@ class BaseScope:
             if not config.built_in or any(place.source is not None for place in places)
             else None
         )
-
-    def _shown(self, entry: HierarchyEntry, path: str) -> str:
-        """A file as messages show it; a URI without its password."""
-        return without_password(path) if entry.location in URIS else self.tree.shown(path)
 
     def _filled_in(self, config: HieraConfig, entry: HierarchyEntry) -> tuple[list[Location] | None, Mapping[str, Any]]:
         """The locations of an entry, or None, and its options, with the variables filled in."""

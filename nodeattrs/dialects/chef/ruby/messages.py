@@ -27,7 +27,7 @@ Refuse = Callable[[str], NoReturn]
 
 _COMPONENTS = tuple(one.name for one in COMPONENTS)
 _MOST_SHOWN = 80
-"""So many characters of a call that is not done here are shown."""
+"""The most characters of a call that is not done here, in a message."""
 _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 

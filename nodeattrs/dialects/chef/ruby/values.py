@@ -22,7 +22,7 @@ from nodeattrs.node.view import ListView, MapView
 _SHORT = 4
 """The least length of a secret that is searched inside of other texts."""
 _CUT = 16
-"""So many characters of a longer secret are withheld in a message that is cut short."""
+"""The first characters of a longer secret, which are withheld in a message that is cut short."""
 
 
 class RubyValues:
