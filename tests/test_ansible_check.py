@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.dialects.ansible.static import RepositoryCheck, is_repository
+from nodeattrs.dialects.ansible.templates import names_in_templates
 
 PLAY = "- hosts: web\n  roles: [web]\n"
 FILES = {
@@ -368,6 +370,21 @@ def test_a_long_line_of_an_inventory_is_judged_like_others(tmp_path: Path, line:
     """The suite ends what takes too long."""
     files = {"hosts": f"[web]\nweb1 http_port=1\n[web:vars]\n{line}\n"}
     assert (("ini-comment", "hosts", 4) in found(tmp_path, **files)) is is_found
+
+
+@pytest.mark.parametrize("text", ["{", "{{ ", "{{ '\\'", "\n", "{{ a"])
+def test_a_text_that_opens_templates_again_and_again_takes_linear_time(tmp_path: Path, text: str):
+    many = text * 60_000
+    began = time.process_time()
+    found(tmp_path, **{"roles/web/README.md": many, "roles/web/defaults/main.yml": f"# {many}\na: 1\n"})
+    assert "b" in names_in_templates([many, f"{{{{ {'a' * 60_000}( }}}}", "{{ b }}"])
+
+    assert time.process_time() - began < 8
+
+
+def test_a_condition_with_a_number_of_many_digits_ends_no_check(tmp_path: Path):
+    play = f"- hosts: web\n  tasks: [{{debug: , when: '{'1' * 5000}'}}]\n"
+    assert ("undefined-variable", "roles/web/tasks/main.yml", 1) in found(tmp_path, play_yml=play)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,11 @@ def test_expressions_of_templates_find_what_python_finds(render: Render, templat
         ("{{ ('a' * 40 ~ '!') | regex_search('(a+)+$') }}", "takes longer than"),
         ("{{ secret | default('x') }}", "it is encrypted"),
         ("{{ [secret] }}", "it is encrypted"),
+        ("{{ 'abc'[secret] }}", "it is encrypted"),
+        ("{{ {}[{}[secret]] }}", "it is encrypted"),
+        ("{{ [1] | map(attribute=secret) | list }}", "it is encrypted"),
+        ("{{ {'a': secret} | to_nice_yaml }}", "it is encrypted"),
+        ("{{ 'abc'[nosuch] }}", "'nosuch' is undefined"),
     ],
 )
 def test_what_cannot_be_evaluated_stays_a_text_with_its_reason(render: Render, template: str, reason: str):

@@ -826,6 +826,13 @@ class TestCodeInRuby:
         with pytest.raises(Exception, match=message):
             ran(repository(tmp_path, {**BASE, "roles/r.rb": text}), "role[r]", asked=self.RUBY)
 
+    def test_the_error_of_a_role_does_not_have_its_attributes(self, tmp_path):
+        text = "name 'r'\ndefault_attributes 'pw' => 's3cret'\nrun_list nosuch\ndefault_attributes['pw'].nosuch\n"
+        with pytest.raises(Exception, match="nosuch") as raised:
+            ran(repository(tmp_path, {**BASE, "roles/r.rb": text}), "role[r]", asked=self.RUBY)
+
+        assert "s3cret" not in str(raised.value)
+
     def test_code_of_a_policyfile_is_run(self, tmp_path):
         code = (
             "Dir.children('cookbooks/app/recipes').each { |r| n = r[0..-4]; named_run_list n.to_sym, \"app::#{n}\" }\n"

@@ -406,6 +406,34 @@ class TestSecrets:
         assert run("merge", "secret.yaml", "--format", "mime", "--show-secrets")[0] == 0
 
     @pytest.mark.parametrize(
+        "texts",
+        [
+            ("#cloud-config\npassword: s3cret\n", '#cloud-config-jsonp\n[{"op": "remove", "path": "/password"}]\n'),
+            ("#cloud-config\npassword: s3cret\na: [\n",),
+            ("## template: jinja\n#cloud-config\npassword: s3cret\na: {{ v1.region }}\n",),
+        ],
+        ids=["removed by a patch", "in a broken part", "in a template"],
+    )
+    def test_a_message_is_refused_for_a_secret_that_is_not_in_the_merged_config(self, run: Run, texts: tuple[str, ...]):
+        """Its part is in the message all the same."""
+        names = [f"{number}.yaml" for number in range(len(texts))]
+        for name, text in zip(names, texts, strict=True):
+            Path(name).write_text(text)
+        code, out, err = run("merge", *names, "--format", "mime")
+
+        assert (code, out) == (1, "")
+        assert "--show-secrets" in err
+        assert "s3cret" in run("merge", *names, "--format", "mime", "--show-secrets")[1]
+
+    @pytest.mark.parametrize("words", [("merge",), ("merge", "--strict"), ("explain", "--format", "json")])
+    def test_an_include_that_is_not_followed_does_not_print_its_password(self, run: Run, words: tuple[str, ...]):
+        Path("include").write_text("#include\nhttps://user:s3cret@h/\nhttps://h/open\n")
+        _, out, err = run(words[0], "include", *words[1:])
+
+        assert "s3cret" not in out + err
+        assert "withheld" in out + err
+
+    @pytest.mark.parametrize(
         "patch",
         [
             '[{"op": "test", "path": "/password", "value": "not s3cret"}]',

@@ -570,6 +570,43 @@ def test_a_secret_of_kubernetes_shows_its_keys_and_all_that_is_no_value_of_it(in
     assert tree["items"][1]["data"] == {"a": "shown"}
 
 
+def test_the_items_of_a_list_of_secrets_are_withheld(in_folder: InFolder) -> None:
+    """They have no kind of their own, as the API server lists them."""
+    files = {"a.yaml": "kind: SecretList\nitems: [{metadata: {name: db}, data: {token: s3cret}}, 1]\n"}
+    _, out, _ = in_folder(files, "fold", "a.yaml", "--format", "json")
+    withheld = {"$sensitive": "withheld"}
+    assert json.loads(out)["items"] == [{"metadata": {"name": "db"}, "data": {"token": withheld}}, 1]
+
+
+URL = "https://me:s3cret@h/x.yaml"
+_SOURCE = f"{{path: c, helm: {{valueFiles: ['{URL}']}}}}"
+APPLICATION = f"kind: Application\nmetadata: {{name: x}}\nspec: {{source: {_SOURCE}}}\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"compose.yaml": f"include: ['{URL}']\nservices: {{a: {{image: i}}}}\n"},
+        {"compose.yaml": f"services: {{a: {{extends: {{file: '{URL}', service: b}}}}}}\n"},
+        {"helmfile.yaml": f"releases: [{{name: a, chart: ./c, values: ['{URL}']}}]\n", "c/Chart.yaml": "name: c\n"},
+        {"a.yaml": APPLICATION},
+    ],
+    ids=["include", "extends", "helmfile", "Argo CD"],
+)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_password_of_an_address_that_is_not_read_is_not_printed(
+    in_folder: InFolder, files: dict[str, str], form: str
+) -> None:
+    code, out, errors = in_folder(files, "why", "services.a.ports", "--format", form)
+    assert (code, "s3cret" in out + errors, "https://me@h/x.yaml" in out + errors) == (5, False, True)
+
+
+def test_an_address_with_a_password_in_npmrc_is_withheld(in_folder: InFolder) -> None:
+    files = {".npmrc": "proxy=http://me:s3cret@h\nregistry=https://me@h/\n"}
+    _, out, _ = in_folder(files, "fold", ".npmrc", "--format", "json")
+    assert json.loads(out) == {"proxy": {"$sensitive": "withheld"}, "registry": "https://me@h/"}
+
+
 @pytest.mark.parametrize("policy", ["helm", "json-merge-patch"])
 def test_a_null_removes_a_sensitive_value(in_folder: InFolder, policy: str) -> None:
     files = {

@@ -350,6 +350,16 @@ class TestLevelsThatNobodyCanRead:
         with pytest.raises(UnknownLayer):
             strict.lookup("k")
 
+    def test_the_password_of_a_uri_is_not_in_an_explanation(self, tmp_path: Path, capsys):
+        uri = "lookup_key: http, uris: ['https://me:s3cret@h/%{x}?password=s3cret']"
+        files = {"hiera.yaml": LEVELS.replace("ENTRY", uri), "data/common.yaml": "k: 2\n"}
+        written(tmp_path, files)
+        for form in ("text", "json"):
+            assert main(["hiera", "explain", "k", "--hiera", str(tmp_path), "--set", "x=f", "--format", form]) == 5
+            shown = "".join(capsys.readouterr())
+            assert "s3cret" not in shown
+            assert "https://me@h/f" in shown
+
     @pytest.mark.parametrize("entry", ENTRIES)
     def test_where_no_other_level_has_the_key_the_error_is_what_it_lacks(self, tmp_path: Path, entry: str):
         """

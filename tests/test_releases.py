@@ -553,6 +553,12 @@ class TestHelmfile:
         files = {**CHART, "helmfile.yaml": f"releases:\n- name: shop\n  chart: ./charts/shop\n  set: {given}\n"}
         assert value(in_folder, files, "tag", "helmfile.yaml#shop") == (0, expected)
 
+    def test_the_values_of_a_file_of_secrets_are_withheld(self, in_folder: InFolder) -> None:
+        text = "releases:\n- name: shop\n  chart: ./charts/shop\n  values: [v.yaml]\n  secrets: [s.yaml]\n"
+        given = {"v.yaml": "db: {host: h, pw: none}\n", "s.yaml": "db: {pw: s3cret}\n"}
+        files = {**CHART, "helmfile.yaml": text, **given}
+        assert value(in_folder, files, "db", "helmfile.yaml#shop") == (0, {"host": "h", "pw": WITHHELD})
+
     def test_the_name_of_the_release_is_filled_in(self, in_folder: InFolder) -> None:
         text = (
             'releases:\n- name: shop\n  chart: ./charts/shop\n  values:\n  - "values-{{`{{ .Release.Name }}`}}.yaml"\n'

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -302,6 +303,44 @@ class TestSecrets:
         shown = json.dumps(node.snapshot()) + repr(node.to_dict()) + node.explain("url") + json.dumps(node.to_chef())
         assert "s3cret" not in shown
         assert "hidden!" not in shown
+
+    MAKES = "default['pw'] = Sensitive('s3cret')\ndefault['key'] = Sensitive('long s3cret\\n' * 9)\n"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "raise \"no #{node['pw']}\"",
+            "raise node['key'].inspect",
+            "Integer(node['pw'])",
+            "{}.fetch(node['pw'])",
+            "node.to_hash.nosuch",
+            "{ 'pw' => 's3cret' }.nosuch",
+            "default.nosuch",
+            "include_attribute node['pw']",
+            "data_bag_item('users', node['pw'])",
+        ],
+    )
+    def test_an_error_of_ruby_does_not_have_a_secret(self, tmp_path, text):
+        files = {"cookbooks/app/recipes/default.py": "", "cookbooks/app/attributes/default.py": self.MAKES}
+        with pytest.raises(RecipeFailed) as raised:
+            ran(tmp_path, {**files, "cookbooks/app/attributes/more.rb": text})
+
+        assert "s3cret" not in "".join(traceback.format_exception(raised.value))
+
+    @pytest.mark.parametrize("size", [0, 50, 66])
+    def test_logs_and_calls_that_are_not_done_do_not_have_a_secret(self, tmp_path, size):
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            "cookbooks/app/attributes/default.py": self.MAKES,
+            "cookbooks/app/attributes/more.rb": (
+                f"Chef::Log.warn(\"a #{{node['pw']}}\")\nsystem('x' * {size} + node['key'])\n"
+            ),
+        }
+        run = ran(tmp_path, files)
+
+        assert ["a Sensitive(withheld)"] == [line.message for line in run.log]
+        assert "s3cret" not in repr(run.warnings) + json.dumps(run.node.snapshot())
+        assert "it asks for system" in repr(run.warnings)
 
 
 class TestWords:

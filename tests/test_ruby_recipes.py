@@ -218,6 +218,16 @@ class TestResources:
         assert {"mode": "0644"} == next(one for one in run.catalog if one.ref == "File[/x]").parameters
         assert [f"{RECIPE}:7"] == unread(run, "z.y")
 
+    def test_the_title_of_a_resource_does_not_have_a_secret(self, tmp_path):
+        """It is printed and stored."""
+        text = "%w[a b].each { |one| log \"#{one} #{node['pw']}\" }\nexecute(node['pw']) { user 'u' }\n"
+        attributes = {"cookbooks/app/attributes/pw.py": "default['pw'] = Sensitive('s3cret')\n"}
+        run = compiled(tmp_path, text, attributes)
+
+        withheld = "Sensitive(withheld)"
+        assert [f"Log[a {withheld}]", f"Log[b {withheld}]", f"Execute[{withheld}]"] == resources(run)
+        assert "s3cret" not in json.dumps(run.node.snapshot()) + repr(run.catalog)
+
     def test_the_command_lists_them(self, tmp_path, capsys, monkeypatch):
         """All, or those that read an attribute; none is applied."""
         repository(tmp_path, {**BASE, RECIPE: "template '/x' do\n  variables(p: node['z']['y'])\nend\nlog 'l'\n"})

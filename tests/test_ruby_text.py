@@ -138,9 +138,21 @@ class TestRefused:
         [
             ("name 'x'\ndefault_attributes('a' => ENV['PORT'])", 2, "`ENV['PORT']` is no literal"),
             ("x = rand\nname 'x'\ndescription x", 1, "`rand` is no literal"),
-            ('description "a#{`hostname`}"', 1, "`hostname`"),
-            ("if true\n  name 'x'\nend", 1, "`if true name 'x' end` is no literal"),
-            ("name 'x'\nfoo 'y'", 2, "`foo 'y'` is no literal"),
+            ('description "a#{`hostname`}"', 1, "``...`` is no literal"),
+            ("default_attributes('pw' => ENV['PW'] || 's3cret')", 1, "`ENV['PW'] || '...'` is no literal"),
+            (
+                'default_attributes(x: f("s3#{y}\\n", k: %w[s3 s4], "m" => 5))',
+                1,
+                '`f("...#{y}...", k: %w[... ...], "m" =>',
+            ),
+            (
+                "if true\n  x = <<~END\n  s3cret\n  END\n  name x\nend\n",
+                1,
+                "`if true x = <<~END...END name x end` is no literal",
+            ),
+            ("default_attributes('pw' => f(<<~END))\ns3cret\nEND", 1, "`f(<<~END)` is no literal"),
+            ("if true\n  name 'x'\nend", 1, "`if true name '...' end` is no literal"),
+            ("name 'x'\nfoo 'y'", 2, "`foo '...'` is no literal"),
             ("default_attributes(**x)", 1, "`**x` is no literal"),
             ("default_attributes('a' => 1..2)", 1, "`1..2` is no literal"),
             ("default_attributes(nil => 1)", 1, "`nil` is no key"),
@@ -160,6 +172,7 @@ class TestRefused:
             role(tmp_path, text)
 
         assert shown in str(caught.value)
+        assert "s3" not in str(caught.value)
         assert caught.value.line == line
 
     def test_nothing_is_run(self, tmp_path):

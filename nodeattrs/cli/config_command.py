@@ -10,9 +10,9 @@ from typing import Any
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.arguments import SETTINGS_FROM, STORE, output
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import spell
-from nodeattrs.project.settings import without_password
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line
 

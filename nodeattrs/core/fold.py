@@ -19,6 +19,7 @@ from nodeattrs.core.origins import origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.rules import PathRule, read_rules, ruled
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, hint_for, spell
@@ -72,7 +73,8 @@ class Layer:
     def unknown(cls, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None) -> Layer:
         """A layer that exists and cannot be read, or must not be run.
 
-        It sets nothing. A trace names it wherever it might decide the value.
+        It sets nothing. A trace names it wherever it might decide the value. The password of a URL in its names and
+        in the reason is left out.
         name:   what the layer is called
         reason: why it is unknown, as the end of a sentence: "is Ruby, which was not run"
         lines:  path -> line, for the paths that the layer may set; None: any path; {}: none
@@ -84,7 +86,10 @@ class Layer:
           wins     1        80         layer 1
           unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may override it: needs a server
         """
-        return cls(Unknown(name, reason, lines), origin, name)
+        shown = without_password(name)
+        if isinstance(origin, Origin):
+            origin = origin._replace(name=without_password(origin.name))
+        return cls(Unknown(shown, without_password(reason), lines), origin, shown)
 
 
 class Fold:

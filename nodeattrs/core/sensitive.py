@@ -1,10 +1,12 @@
 """Secrets: values that print as "Sensitive(withheld)". Nodes, lookups and injectors share this wrapper.
 
-`withheld` wraps the values at sensitive paths, and `revealed` unwraps them again. Nothing is encrypted here.
+`withheld` wraps the values at sensitive paths, and `revealed` unwraps them again. `without_password` is for addresses
+in messages. Nothing is encrypted here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, NoReturn
@@ -190,3 +192,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, NodeattrsError):
         return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
+
+
+_PASSWORD = re.compile(r"://([^:/@]*):[^/]*@")
+_ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+
+
+def without_password(text: str) -> str:
+    """*text* without the password in a URL; a text without a URL is unchanged.
+
+    >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
+    '--store=postgresql://me@db/nodes?a=1'
+    """
+    if "://" not in text:
+        return text
+    text = _PASSWORD.sub(r"://\1@", text)
+    return _ASKED_WITH.sub("", text).rstrip("?&")

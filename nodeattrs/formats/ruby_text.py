@@ -131,9 +131,8 @@ class Ruby:
                 yield self._called(node)
 
     def refused(self, node: Node, message: str = "is no literal") -> DocumentError:
-        """Make, not raise, the error about a node, with its source text and line."""
-        shown = " ".join(self._slice(node).split())
-        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        """Make, not raise, the error about a node, with its code and line."""
+        shown = shown_code(self.text, node)
         return self.text.error(f"`{shown}` {message}", node.start_byte, hint=_HINT, kind=NOT_LITERAL)
 
     # Statements
@@ -513,6 +512,38 @@ def parsed(text: Text) -> Node:
         first = next((node for node in wrong if node.is_error or node.is_missing), wrong[-1])
         raise text.error("Ruby syntax error", first.start_byte, kind="")
     return tree.root_node
+
+
+def shown_code(text: Text, node: Node) -> str:
+    """The code of a node for a message: on one line, and at most 60 characters of it.
+
+    A text in it may be a secret: "..." is shown instead, unless it is a key of a map, or between [ and ].
+    """
+    shown, at = "", node.start_byte
+    for one in _nodes(node):
+        if len(shown) > _MOST_SHOWN or one.start_byte >= node.end_byte:  # the text of a heredoc is behind the node
+            break
+        if one.type in _TEXTS and not _is_key(one):
+            shown += text.text[at : one.start_byte] + _LEFT_OUT * (not shown.endswith(_LEFT_OUT) or at < one.start_byte)
+            at = one.end_byte
+    shown = " ".join(f"{shown}{text.text[at : node.end_byte]}".split())
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:57]}..."
+
+
+_MOST_SHOWN = 60
+_LEFT_OUT = "..."
+_TEXTS = ("string_content", "escape_sequence", "heredoc_content")
+
+
+def _is_key(content: Node) -> bool:
+    """Whether a part of a text belongs to a key of a map, or is between [ and ]."""
+    string = content.parent
+    holder = None if string is None else string.parent
+    if string is None or holder is None:
+        return False
+    if holder.type == "pair":
+        return holder.child_by_field_name("key") == string
+    return holder.type == "element_reference" and holder.child_by_field_name("object") != string
 
 
 def _nodes(root: Node) -> Iterator[Node]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -18,6 +17,7 @@ from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
@@ -141,22 +141,6 @@ class Settings:
             for path in [(name, key) for key in value] if isinstance(value, dict) and value else [(name,)]:
                 if not ignored & {path, path[:1]}:
                     yield self.folded.trace(path)
-
-
-_PASSWORD = re.compile(r"://([^:/@]*):[^/]*@")
-_ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
-
-
-def without_password(text: str) -> str:
-    """*text* without the password in a URL; a text without a URL is unchanged.
-
-    >>> without_password("--store=postgresql://me:p@ss@db/nodes?password=x&a=1")
-    '--store=postgresql://me@db/nodes?a=1'
-    """
-    if "://" not in text:
-        return text
-    text = _PASSWORD.sub(r"://\1@", text)
-    return _ASKED_WITH.sub("", text).rstrip("?&")
 
 
 def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:

@@ -36,7 +36,7 @@ _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pe
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNED = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
-_WRITTEN = re.compile(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_WRITTEN = re.compile(r"^(?:[#|*-]|[^\S\n])*+`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
 _GUARD = re.compile(
     r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
 )
@@ -46,7 +46,7 @@ _INDIRECT = re.compile(
 _GIVEN = re.compile(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = re.compile(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _BEGUN = re.compile(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
-_SHOWN = re.compile(r"^[^\S\n]*#.*\{\{(.*)\}\}", re.MULTILINE)
+_REMARK = re.compile(r"^[^\S\n]*+#(.*)", re.MULTILINE)
 _COMMENT = re.compile(r"#(.*)$", re.MULTILINE)
 _SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
@@ -187,7 +187,8 @@ class VariableReferences:
         known = next((found for found in _ALONE.finditer(name) if found[1] in self._named_files), None)
         values = ["*"] if known is None else self._named_files[known[1]]
         for value in values:
-            yield re.sub(r"\{\{.*?\}\}", "*", name if known is None else name.replace(known[0], value))
+            first, *rest = (name if known is None else name.replace(known[0], value)).split("{{")
+            yield "".join([first, *("*" + one.partition("}}")[2] if "}}" in one else "{{" + one for one in rest)])
 
     def _is_there(self, pattern: str) -> bool:
         *above, last = [step for step in pattern.split("/") if step not in ("", ".", "..")] or ["*"]
@@ -272,7 +273,8 @@ class VariableReferences:
         self.words.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # variables that a user may give
-        self.words.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
+        shown = (one.partition("{{")[2].rpartition("}}")[0] for one in _REMARK.findall(written))
+        self.words.update(word for text in shown for word in _WORD.findall(text))
         place = self.role_of(relative)
         if self._holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -522,7 +524,7 @@ def _names_needed(text: str) -> frozenset[str]:
             code.optimizer = None  # its time grows with the cube of the depth of an expression
             code.visit(environment.parse(text))
             found = code.undeclared_identifiers
-        except (jinja2.TemplateError, RecursionError):
+        except (jinja2.TemplateError, RecursionError, ValueError):  # a ValueError for a number of too many digits
             return frozenset()
     return frozenset(name for name in found if name not in OWN and not name.startswith("ansible_"))
 

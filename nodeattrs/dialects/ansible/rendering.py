@@ -144,11 +144,16 @@ class Rendering:
         return value
 
     def _first_missing(self, value: Any) -> Any:
-        """The first undefined value inside a value; None where there is none."""
+        """The first undefined value inside a value; None where there is none.
+
+        Of an entry whose key is undefined, it is the key.
+        """
         ahead = [value]
         while ahead:
             one = ahead.pop()
             if isinstance(one, self._undefined):
+                while isinstance(one._undefined_name, self._undefined):
+                    one = one._undefined_name
                 return one
             if isinstance(one, (dict, list)):
                 ahead += reversed([*one.values()] if isinstance(one, dict) else one)
@@ -179,11 +184,18 @@ class Rendering:
             if passed.limit != "depth":
                 raise
             return self._unknown(passed.reason)
-        except module().UndefinedError as error:
-            return self._undefined(hint=str(error))
         except Exception as error:  # a template may raise anything
-            return self._unknown(str(error) or type(error).__name__)
+            return self._failed(error)
         return found
+
+    def _failed(self, error: Exception) -> Any:
+        """The undefined value of a template that raised an error. An undefined value in the error gives the reason."""
+        if isinstance(error, module().UndefinedError):
+            return self._undefined(hint=str(error))
+        try:
+            return self._unknown(str(error) or type(error).__name__)
+        except Exception as inner:  # the text of an undefined value cannot be had
+            return self._failed(inner)
 
     def _template(self, text: str) -> Any:
         """The compiled template of a text. Its code is kept for other hosts and tasks: it does not depend on them.

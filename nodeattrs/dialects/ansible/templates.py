@@ -6,7 +6,7 @@ Only `{{ name }}`, with attributes and items, is filled in; anything else gives 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from glob import escape
 from typing import Any
@@ -18,9 +18,9 @@ from nodeattrs.dialects.ansible.values import Unsafe, Vault
 _MARKS = re.compile(r"\{\{|\{%|\{#")
 _PLAIN = re.compile(r"\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[\s*(?:'[^']*'|\"[^\"]*\"|\d+)\s*\])*)\s*\}\}")
 _STEP = re.compile(r"\.(\w+)|\[\s*(?:'([^']*)'|\"([^\"]*)\"|(\d+))\s*\]")
-_BODY = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
-_TEXTS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_NAME = re.compile(r"(?<![\w.|])(?<!\|\s)[A-Za-z_]\w*(?!\w*\s*[(=](?!=))")
+_BEGIN, _END = re.compile(r"\{[{%]"), re.compile(r"[%}]\}")
+_TEXTS = re.compile(r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.|])(?<!\|\s)[A-Za-z_]\w*+(?!\s*[(=](?!=))")
 _WORDS_TEXT = """
     and or not in is if else elif for endfor endif set endset true false none True False None defined undefined
     recursive loop block endblock filter endfilter macro endmacro raw endraw import from as with without
@@ -51,9 +51,17 @@ def names_in_templates(value: Any) -> list[str]:
         if isinstance(one, (dict, list)):
             ahead += reversed(list(one.values() if isinstance(one, dict) else one))
         elif is_template(one):
-            bodies = (_TEXTS.sub("''", body) for body in _BODY.findall(one))
+            bodies = (_TEXTS.sub("''", body) for body in _bodies(one))
             found |= dict.fromkeys(name for body in bodies for name in _NAME.findall(body) if name not in _WORDS)
     return [*found]
+
+
+def _bodies(text: str) -> Iterator[str]:
+    """Yield the text between `{{` or `{%` and the next `}}` or `%}`. cost: linear, also where no template ends"""
+    at = 0
+    while (begin := _BEGIN.search(text, at)) and (end := _END.search(text, begin.end())):
+        yield text[begin.end() : end.start()]
+        at = end.end()
 
 
 def with_gaps(text: str) -> Any:

@@ -146,14 +146,26 @@ def _printable(merged: Merged, question: Question) -> Merged:
     if options["show_secrets"]:
         return merged
     shown = masked(merged, sensitive_beside(None, *options["files"]))
-    has_secrets = shown.value != merged.value
-    if options["format"] == "mime" and (
-        has_secrets or any(veiled(report.part.text) != report.part.text for report in merged.parts)
-    ):
-        raise BadArgument("the parts have secrets in them", hint="--show-secrets prints them as they are")
-    if has_secrets:
+    if options["format"] == "mime" and _may_parts_have_secrets(merged, shown):
+        raise BadArgument("the parts may have secrets in them", hint="--show-secrets prints them as they are")
+    if shown.value != merged.value:
         question.caller.remark(["secrets are withheld; --show-secrets prints them"])
     return shown
+
+
+_NOT_SEEN = ("rejected", "failed", "template", "disabled")
+"""The status of a part whose values are not seen, so that any of them may be a secret."""
+
+
+def _may_parts_have_secrets(merged: Merged, shown: Merged) -> bool:
+    """Whether the text of a part may have a secret: also one that a later part overrides.
+
+    shown: the merged config without its secrets
+    """
+    texts = [report.part.text for report in merged.parts]
+    if any(report.status in _NOT_SEEN for report in merged.parts) or any(veiled(text) != text for text in texts):
+        return True
+    return [*shown.changes()] != [*merged.changes()]
 
 
 def _unread(merged: Merged) -> list[Unread]:

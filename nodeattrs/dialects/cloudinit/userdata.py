@@ -49,6 +49,7 @@ from nodeattrs.dialects.cloudinit.parts import (
 from nodeattrs.dialects.cloudinit.patching import operations_of, patch_changes, patch_values
 from nodeattrs.dialects.cloudinit.places import YamlLocator
 from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
+from nodeattrs.dialects.cloudinit.secrets import veiled
 from nodeattrs.dialects.cloudinit.steps import MergedPart, PartReport, Row, Status, status_of
 from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, template_in, unrendered
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpack
@@ -200,7 +201,7 @@ class _Run:
             self.reports.append(PartReport(number, part, name, "script"))
         elif part.type in INCLUDES and not part.headers:
             # An include in an archive has headers, and cloud-init ignores it.
-            layer = Layer.unknown(*_named(part, name), f"is {part.body!r}, which was not fetched")
+            layer = Layer.unknown(*_named(part, name), f"is {veiled(part.text)!r}, which was not fetched")
             self.reports.append(self._unknown(number, part, name, layer, "include"))
         else:
             self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))

@@ -25,7 +25,7 @@ from nodeattrs import border
 from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
-from nodeattrs.core.sensitive import Sensitive, withheld
+from nodeattrs.core.sensitive import Sensitive, withheld, without_password
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.dialects.files.charts import CHART, charts_at
 from nodeattrs.dialects.files.compose import layers_of_project
@@ -140,13 +140,17 @@ _SECRET_OF_NPM = re.compile(r"(?:.*:)?(?:_auth|_authToken|_password|key)")
 
 
 def _with_secrets_of_npm(layer: Layer) -> Layer:
-    """A layer of .npmrc with its tokens and passwords as secrets; a variable in their place is none."""
+    """A layer of .npmrc with its tokens, passwords and URLs with a password as secrets; a variable in place of a value
+    is none.
+    """
     if not isinstance(layer.value, dict):
         return layer
     secrets = {
         key: Sensitive(value)
         for key, value in layer.value.items()
-        if isinstance(value, str) and "${" not in value and _SECRET_OF_NPM.fullmatch(key)
+        if isinstance(value, str)
+        and "${" not in value
+        and (_SECRET_OF_NPM.fullmatch(key) or without_password(value) != value)
     }
     return Layer({**layer.value, **secrets}, layer.origin, layer.title, layer.policy)
 
@@ -268,9 +272,15 @@ def _withhold(layers: Iterable[tuple[Path, Layer]], sensitive: Sequence[Path]) -
 
 
 def _manifests(value: Any, path: Path) -> Iterator[Path]:
-    """The paths of the Secrets of Kubernetes in a value, which may have manifests at any depth."""
-    if isinstance(value, dict) and value.get("kind") == "Secret":
+    """The paths of the Secrets of Kubernetes in a value, which may have manifests at any depth.
+
+    The items of a SecretList, as the API server lists them, have no kind of their own.
+    """
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind == "Secret":
         yield path
+    if kind == "SecretList" and isinstance(items := value.get("items"), list):
+        yield from ((*path, "items", index) for index, one in enumerate(items) if isinstance(one, dict))
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, one in inside:
         yield from _manifests(one, (*path, step))

@@ -226,7 +226,7 @@ class _Helmfile:
             for number, entry in elements(one, key):
                 path = (*at, key, number)
                 if isinstance(entry, str):
-                    yield self._file(document, path, _filled(entry, known), is_optional)
+                    yield self._file(document, path, _filled(entry, known), is_optional, key == "secrets")
                 else:
                     yield from inline_layers(document, entry, path, str(one.get("name", "")), TEMPLATE_MARK)
         for key in ("set", "setString"):
@@ -236,11 +236,11 @@ class _Helmfile:
             if key in one:
                 yield unread_values(origin_at(document, (*at, key), "values", key), _NOT_DONE)
 
-    def _file(self, document: Document, at: TreePath, text: str, is_optional: bool) -> Values:
+    def _file(self, document: Document, at: TreePath, text: str, is_optional: bool, is_secret: bool) -> Values:
         origin = origin_at(document, at, "file", text)
         if TEMPLATE_MARK in text or text.endswith(".gotmpl"):
             return unread_values(origin, "is a Go template, which was not run")
-        return ValuesFile(path_below(self.root, self.folder, text), origin, is_optional)
+        return ValuesFile(path_below(self.root, self.folder, text), origin, is_optional, is_secret)
 
     def _set(self, document: Document, at: TreePath, entry: Mapping[Any, Any], is_text: bool) -> Values:
         name, value = str(entry.get("name")), entry.get("value")

@@ -20,7 +20,7 @@ from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.sensitive import Sensitive, withheld
+from nodeattrs.core.sensitive import Sensitive, withheld, without_password
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import leaves
 from nodeattrs.core.unknown import Unknown
@@ -56,11 +56,13 @@ class ValuesFile(NamedTuple):
     path:        below the root of the repository; "" where it leads out
     origin:      the line that names it
     is_optional: whether the program goes on without the file
+    is_secret:   whether all its values are withheld in every output
     """
 
     path: str
     origin: Origin
     is_optional: bool = False
+    is_secret: bool = False
 
 
 class SetValue(NamedTuple):
@@ -139,7 +141,8 @@ def _read(one: ValuesFile, reader: LayerReader, root: Path) -> list[Layer]:
     if not one.path:
         return [unread_values(one.origin, border.REASON)]
     if os.path.isfile(root / one.path):
-        return reader.read(root / one.path, one.path)
+        layers = reader.read(root / one.path, one.path)
+        return [*map(all_withheld, layers)] if one.is_secret else layers
     return [] if one.is_optional else [unread_values(one.origin, NOT_HERE)]
 
 
@@ -223,9 +226,9 @@ def _budget(file: str) -> Budget:
 
 
 def origin_at(document: Document, path: TreePath, kind: str, name: object) -> Origin:
-    """The place of a path in a document, as an origin with this kind and name."""
+    """The place of a path in a document, as an origin with this kind and name; a URL is named without its password."""
     line, column = document.place(path)
-    return Origin(kind, str(name), document.file, line, column)
+    return Origin(kind, without_password(str(name)), document.file, line, column)
 
 
 def inline_layers(document: Document, value: Any, path: TreePath, name: str, mark: str = "") -> list[Layer]:

@@ -18,7 +18,7 @@ from nodeattrs.core.folding import NOTHING, Folding, recorded_decisions
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
-from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, plain
+from nodeattrs.core.sensitive import Encrypted, MarkedSecret, Sensitive, encrypted_in, plain, without_password
 from nodeattrs.core.trace import Trace, shown, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -693,7 +693,8 @@ def _kind(error: NodeattrsError) -> str:
 
 def _searched(one: SearchedLocation) -> dict[str, Any]:
     place = one.place
-    found = {"layer": place.layer, "entry": place.entry, "declared": place.declared, "file": place.file}
+    declared = without_password(place.declared)
+    found = {"layer": place.layer, "entry": place.entry, "declared": declared, "file": place.file}
     return {**found, "outcome": one.outcome}
 
 

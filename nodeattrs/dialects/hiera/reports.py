@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.sensitive import plain
+from nodeattrs.core.sensitive import plain, without_password
 from nodeattrs.core.trace import Row, rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.dialects.hiera.census import Kept, Unused
@@ -186,7 +186,7 @@ def _searched_rows(searched: Iterable[SearchedLocation]) -> Iterator[tuple[str, 
 
 def _searched(item: SearchedLocation) -> tuple[str, ...]:
     place = item.place
-    written = f"from {place.declared}" if "%{" in place.declared else ""
+    written = f"from {without_password(place.declared)}" if "%{" in place.declared else ""
     return place.layer, place.entry, place.file, _OUTCOMES[item.outcome], written
 
 

@@ -19,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.looks import IS_SET, LEVELS, TREE, VARIABLE, Look, Looks, fact_at
 from nodeattrs.core.part import Part
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP
@@ -633,12 +634,13 @@ class BaseScope:
             at = self.tree.shown(folder)
             place = DataLocation(layer, entry.name, "", at, absent, config.file, entry.line)
             return LocatedLevel((place,), False)
+        shown = without_password if entry.location in URIS else self.tree.shown
         places = tuple(
             DataLocation(
                 layer,
                 entry.name,
                 location.declared,
-                self.tree.shown(location.path),
+                shown(location.path),
                 self.tree.source(entry, location.path, options, config.file, self.environment),
                 config.file,
                 entry.line,

@@ -13,8 +13,8 @@ from typing import Any
 
 from nodeattrs.contract.argument_values import revision_or_time
 from nodeattrs.contract.command import Argument, Question
+from nodeattrs.core.sensitive import without_password
 from nodeattrs.errors import BadUsage
-from nodeattrs.project.settings import without_password
 from nodeattrs.store import export_nodes, open_store
 from nodeattrs.store.folders import make_folder
 

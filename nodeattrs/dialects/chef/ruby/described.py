@@ -48,7 +48,7 @@ def described(root: pathlib.Path, path: pathlib.Path, file: str, kind: str, seco
         while message[0] not in ("done", "failed"):
             if message[0] == "ask":
                 helper.refuse(f"{file} asks for what only a node has")
-            if message[0] == "hides":
+            if message[0] == "refused":
                 helper.refuse(f"{file} asks for a command or another thing that is not done here")
             message = helper.receive(budget, until)
     finally:

@@ -68,12 +68,12 @@ module Guard
     end
 
     def refuse(what)
-      Wire.note("hides", "it asks for #{what}; that is not done here", *Wire.place)
+      Wire.note("refused", what, *Wire.place)
       raise NotDone, "#{what} is not done here"
     end
 
     def shown(name, given)
-      "#{name}(#{given.map(&:inspect).join(", ")})"[0, 80]
+      "#{name}(#{given.map(&:inspect).join(", ")})"[0, 2000]
     end
   end
 end

@@ -92,7 +92,22 @@ module Helper
     end
 
     def failed(error)
-      finish("failed", error.class.name.to_s, error.message[0, 2000].scrub, *where(error), number_of(error))
+      finish("failed", error.class.name.to_s, message_of(error)[0, 2000].scrub, *where(error), number_of(error))
+    end
+
+    # Ruby before 3.4 writes into it what the receiver holds, which may be a secret.
+    def message_of(error)
+      text = error.message
+      begins = text[/\A[\w ]+ [`'][^']*'(?: called)? for /] if error.is_a?(NameError)
+      begins ? begins + sort_of(error.receiver) : text
+    rescue ArgumentError # without a receiver
+      text
+    end
+
+    def sort_of(receiver)
+      return receiver.inspect if [nil, true, false].include?(receiver)
+
+      receiver.is_a?(Module) ? "#{receiver.class.name.downcase} #{receiver}" : "an instance of #{receiver.class}"
     end
 
     def where(error)

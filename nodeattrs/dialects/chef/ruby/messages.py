@@ -26,6 +26,8 @@ Refuse = Callable[[str], NoReturn]
 """Ends the Ruby process with a reason. raises: RecipeFailed"""
 
 _COMPONENTS = tuple(one.name for one in COMPONENTS)
+_MOST_SHOWN = 80
+"""The most characters of a call that is not done here, in a message."""
 _LIST_METHODS = ("push", "concat", "unshift", "insert", "delete", "delete_at", "clear", "pop", "shift", "replace")
 
 
@@ -166,18 +168,22 @@ class NodeMessages:
             self._refuse(f"it says {method} of a list in another shape")
 
     def log(self, place: RubyPlace, level: str, message: str) -> None:
-        """Log a message with the place of its line."""
-        self._services.log(message, level, place.at(()))
+        """Log a message with the place of its line; known secrets in it are withheld."""
+        self._services.log(self._values.without_secrets(message), level, place.at(()))
 
     def warn_of_text(self, place: RubyPlace, ruby_class: str) -> None:
         """Warn that an object that is no attribute value was kept as its text."""
         self._services.warn(f"a {ruby_class} of Ruby is kept as the text of it", place.at(()))
 
     def declare(self, place: RubyPlace, number: int | str, kind: str, title: str, properties: Any) -> None:
-        """Keep a declared resource, or the changed properties of the resource of that number."""
+        """Keep a declared resource, or the changed properties of the resource of that number.
+
+        Known secrets in its title are withheld, since a title is printed and stored.
+        """
         if not isinstance(properties, dict):
             self._refuse(f"the properties of {kind[:40]} have another shape")
-        self._services.seen.add_resource(number, DeclaredResource(kind, title, properties, place.origin))
+        shown = self._values.without_secrets(title)
+        self._services.seen.add_resource(number, DeclaredResource(kind, shown, properties, place.origin))
 
     def forget_resource(self, place: RubyPlace, number: int | str) -> None:
         """Forget a resource that the recipe deleted."""
@@ -194,6 +200,11 @@ class NodeMessages:
     def note_hidden(self, place: RubyPlace, reason: str) -> None:
         """Note a line after which any attribute may be set."""
         self._services.seen.add_hidden_place(reason, place.at(()))
+
+    def note_refused(self, place: RubyPlace, call: str) -> None:
+        """Note a line that calls what is not done here; any attribute may be set after it."""
+        shown = self._values.without_secrets(call)[:_MOST_SHOWN]
+        self.note_hidden(place, f"it asks for {shown}; that is not done here")
 
     # Questions: Ruby waits for the answer
 
@@ -349,6 +360,7 @@ COMMANDS: dict[str, MessageKind] = {
     "later": MessageKind(NodeMessages.note_later_block),
     "undefined": MessageKind(NodeMessages.note_undefined, (_is_text,)),
     "hides": MessageKind(NodeMessages.note_hidden, (_is_text,)),
+    "refused": MessageKind(NodeMessages.note_refused, (_is_text,)),
 }
 """Word -> the kind of a message that Ruby sends without waiting."""
 

@@ -190,7 +190,8 @@ class RubySession:
             with block:
                 kind.carry_out(self._messages, place, *kind.values(given, self._values.unpack))
         except NodeattrsError as error:
-            raise self._error("", "", given[-2], given[-1], self._remember(error)) from error
+            failed = self._error("", "", given[-2], given[-1], self._remember(error))
+            raise failed from failed.__cause__
 
     def _answer(self, word: Any = None, *given: Any) -> None:
         kind = self._checked(QUESTIONS, word, given)
@@ -264,12 +265,17 @@ class RubySession:
         return self._error(*given)
 
     def _error(self, ruby_class: str, text: str, file: Any, line: Any, number: Any) -> RecipeFailed:
-        """An error at a place. number: of the remembered error that caused it; else Ruby's class and text are used"""
+        """An error at a place, without known secrets. An error that caused it and has one is not its `__cause__`.
+
+        number: of the remembered error that caused it; else Ruby's class and text are used
+        """
         origin = self._origin(file, line)
         cause = self._errors[number] if type(number) is int and 0 <= number < len(self._errors) else None
         if isinstance(cause, RecipeFailed):  # of a file that was included: it names its own line
             return cause
-        first, *rest = (str(cause) if cause else text).splitlines() or [""]
+        written = str(cause) if cause else text
+        shown = self._values.without_secrets(written)
+        first, *rest = shown.splitlines() or [""]
         subject = "" if cause else f"{ruby_class}: "
         error = RecipeFailed(
             f"{origin.place}: {self._current.kind} {self._current.name} failed: {subject}{first}",
@@ -277,5 +283,5 @@ class RubySession:
             origins=[origin],
             details=[one.strip() for one in rest[:20]],
         )
-        error.__cause__ = cause
+        error.__cause__ = cause if shown == written else None
         return error

@@ -22,7 +22,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.formats.documents import content_of
 from nodeattrs.formats.places import Text
-from nodeattrs.formats.ruby_text import parsed
+from nodeattrs.formats.ruby_text import parsed, shown_code
 from nodeattrs.node.slot_names import LEVELS
 
 if TYPE_CHECKING:
@@ -259,9 +259,8 @@ class CodeReader:
         self.code.hidden = self.code.hidden or (node.start_point.row + 1, self._shown(node))
 
     def _shown(self, node: Node) -> str:
-        """The text of an expression on one line, shortened."""
-        shown = " ".join(self._slice(node).split())
-        return shown if len(shown) <= 60 else f"{shown[:57]}..."
+        """The code of an expression on one line, shortened."""
+        return shown_code(self._text, node)
 
     def _slice(self, node: Node) -> str:
         """The text of an expression."""

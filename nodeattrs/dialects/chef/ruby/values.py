@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
@@ -19,6 +21,8 @@ from nodeattrs.node.view import ListView, MapView
 
 _SHORT = 4
 """The least length of a secret that is searched inside of other texts."""
+_CUT = 16
+"""The first characters of a longer secret, which are withheld in a message that is cut short."""
 
 
 class RubyValues:
@@ -78,6 +82,16 @@ class RubyValues:
         elif isinstance(value, str) and value:
             self._secrets.add(value)
 
+    def without_secrets(self, text: str) -> str:
+        """A text for a message, in which known secrets are withheld, also one that Ruby has quoted or cut short.
+
+        Secrets of fewer than four characters stay.
+        """
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            for written in {secret, json.dumps(secret, ensure_ascii=False)[1:-1]} if len(secret) >= _SHORT else ():
+                text = _withheld(text, written)
+        return text
+
     def unpack(self, value: Any) -> Any:
         """A value from Ruby, for the node; a text with a known secret becomes a Sensitive.
 
@@ -123,6 +137,17 @@ class RubyValues:
             self._deferred[number] = deferred
             self._numbers[id(deferred)] = number
         return self._deferred[number]
+
+
+def _withheld(text: str, secret: str) -> str:
+    """The text with a mark in place of each beginning of a secret that is long enough."""
+    start, mark = secret[:_CUT], str(Sensitive(""))
+    at = text.find(start)
+    while at >= 0:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(text[at:], secret, strict=False))
+        text = text[:at] + mark + text[at + sum(1 for _ in same) :]
+        at = text.find(start, at + len(mark))
+    return text
 
 
 def _key(key: Any) -> Any:
