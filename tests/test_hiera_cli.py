@@ -39,7 +39,7 @@ class TestOneKey:
         """
         As `puppet lookup` does.
         """
-        assert (0, "- n\n- c\n", "") == said("lookup", "k", "--node", "web1")
+        assert (0, "- 'n'\n- c\n", "") == said("lookup", "k", "--node", "web1")
         assert (0, "a: 1\n", "") == said("lookup", "h")
         assert (0, "1\n", "") == said("lookup", "h.a")
 
@@ -73,7 +73,7 @@ class TestOneKey:
             "lookup", "k", "--node", "web1", "--merge", "deep", "--knock-out-prefix", "-", "--sort-merged-arrays"
         )
 
-        assert (0, "- c\n- n\n") == (code, out)
+        assert (0, "- c\n- 'n'\n") == (code, out)
         assert 2 == said("lookup", "k", "--sort-merged-arrays")[0]
         assert 2 == said("lookup", "k", "--knock-out-prefix", "--", "--merge", "unique")[0]
 
@@ -108,7 +108,7 @@ class TestOneKey:
         Path("data/nodes/web1.yaml").write_text("k: [--c, n]\n")
         words = ["lookup", "k", "--node", "web1", "--merge", "deep", "--knock-out-prefix"]
 
-        assert (0, "- n\n", "") == said(*words, "--") == said(*words[:-1], "--knock-out-prefix=--")
+        assert (0, "- 'n'\n", "") == said(*words, "--") == said(*words[:-1], "--knock-out-prefix=--")
 
     def test_manifests_are_not_compiled(self, said):
         """

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from nodeattrs.core.borders import checked_args
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, places, sources
@@ -70,6 +71,7 @@ class Layer:
         return origin if line is None else origin.moved(line)
 
     @classmethod
+    @checked_args(name=str, reason=str)
     def unknown(cls, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None) -> Layer:
         """A layer that exists and cannot be read, or must not be run.
 
