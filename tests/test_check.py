@@ -883,7 +883,11 @@ class TestFilesOfOtherTools:
     def test_data_without_fields_of_chef_in_a_folder_without_signs_of_chef_is_not_read(
         self, tmp_path: Path, folder: str, capsys: pytest.CaptureFixture[str]
     ):
-        files = {f"{folder}/configuration.yml": "name: site\na: 1\n", "inventory/hosts": "[all]\nweb1\n"}
+        files = {
+            f"{folder}/configuration.yml": "name: site\na: 1\n",
+            "group_vars/all.yml": "b: 1\n",
+            "hosts": "[all]\nweb1\n",
+        }
         written(tmp_path, files)
         code = main(["check", str(tmp_path)])
         assert (code, "NA0302" in capsys.readouterr().out) == (0, False)
