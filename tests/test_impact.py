@@ -144,6 +144,17 @@ class TestWhatChanges:
         assert ["role[web]: port 80 -> 81 because of roles/web.json:4"] == shown(found)
         assert {} == found.dialects[0].unanswered
 
+    def test_an_equal_change_of_suites_whose_platform_is_not_known_is_one_group(self, compare):
+        """Each suite has its own unread place, the facts of its platform; the group has the places of all suites."""
+        suites = "platforms: [{name: nowhere-1}]\nsuites:\n"
+        suites += "".join(f"- {{name: s{n}, run_list: ['role[web]']}}\n" for n in (1, 2))
+        before = {"kitchen.yml": suites, "roles/web.json": WEB}
+        found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
+
+        (group,) = found.doubtful
+        assert group.subjects == ("s1-nowhere-1", "s2-nowhere-1")
+        assert all(any(name in place for place in group.unread) for name in group.subjects)
+
     def test_suites_of_test_kitchen_with_folders_of_their_own_are_resolved(self, compare):
         suites = "platforms: [{name: debian-12}]\nsuites:\n"
         suites += "".join(f"- {{name: s{n}, run_list: ['role[web]'], roles_path: test/roles}}\n" for n in (1, 2))
