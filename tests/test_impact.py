@@ -1301,6 +1301,33 @@ class TestNodesOfHieraWithoutFacts:
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("role=web",))]
 
+    @pytest.mark.parametrize("variable", ["trusted.certname", "facts.role"])
+    def test_without_the_level_of_its_file_a_subject_loses_values_and_is_not_removed(self, compare, variable):
+        files = hiera(f"own/%{{{variable}}}.yaml") | {"data/own/web.yaml": "l: 2\n"}
+        without = hiera("nosuch.yaml")["hiera.yaml"]
+
+        found = compare(files, files | {"hiera.yaml": without})
+
+        name = "web" if variable == "trusted.certname" else "role=web"
+        assert (found.dialects[0].added, found.dialects[0].removed) == ((), ())
+        assert [(one.spelled, one.sign, one.subjects) for one in found.groups if name in one.subjects] == [
+            ("l", "removed", (name,))
+        ]
+
+    def test_a_node_whose_file_is_gone_from_the_data_is_removed(self, compare):
+        files = hiera("nodes/%{trusted.certname}.yaml") | {"data/nodes/web1.yaml": "", "data/nodes/web2.yaml": ""}
+
+        assert compare(files, {**files, "data/nodes/web1.yaml": "k: 2\n"}).dialects[0].removed == ()
+        del (after := {**files})["data/nodes/web1.yaml"]
+        assert compare(files, after).dialects[0].removed == ("web1",)
+
+    def test_the_effect_of_a_level_is_not_known_where_facts_that_are_not_here_choose_its_file(self, compare):
+        files = hiera("x/%{facts.site}/%{facts.role}.yaml") | {"data/x/berlin/web.yaml": "l: 2\n"}
+
+        found = compare(files, files | {"hiera.yaml": hiera("nosuch.yaml")["hiera.yaml"]})
+
+        assert (found.groups, found.is_certain, found.not_run) == ([], False, ["hiera.yaml"])
+
     def test_a_file_that_another_level_names_is_no_role(self, compare):
         files = hiera("%{facts.role}.yaml") | {"data/web.yaml": "k: 2\n"}
 
