@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -154,6 +155,16 @@ class TestWhatChanges:
         (group,) = found.doubtful
         assert group.subjects == ("s1-nowhere-1", "s2-nowhere-1")
         assert all(any(name in place for place in group.unread) for name in group.subjects)
+
+    def test_the_text_tells_a_change_that_is_not_certain_from_the_same_change_of_other_subjects(self, compare):
+        suites = "platforms: [{name: nowhere-1}]\nsuites:\n- {name: s, run_list: ['role[web]']}\n"
+        before = {**ROLES, "kitchen.yml": suites}
+        found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
+
+        lines = [*ImpactReport(found).lines(Screen())]
+        after = {line.strip(): next_one.strip() for line, next_one in itertools.pairwise(lines)}
+        assert after["s-nowhere-1"] == "not certain: what was not read may set it"
+        assert after["a, b"] == ""
 
     def test_suites_of_test_kitchen_with_folders_of_their_own_are_resolved(self, compare):
         suites = "platforms: [{name: debian-12}]\nsuites:\n"

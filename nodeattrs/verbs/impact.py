@@ -442,7 +442,7 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
     wanted = set(job.request.nodes)
     if wanted:  # a subject without a name answers for any name
         sets = [wanted if one == {""} else one & wanted for one in sets]
-    if sets[0] | sets[1] != {""}:  # it stands for the subjects that the other side names
+    if sets[0] | sets[1] != {""}:  # it answers for the subjects that the other side names
         sets = [one - {""} for one in sets]
     if not errors:
         old, new = sets

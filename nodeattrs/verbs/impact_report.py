@@ -175,6 +175,8 @@ class ImpactReport:
         else:
             yield from screen.wrapped(_change(group, 500), "      ", "    ")
         yield from screen.wrapped(printable(_names(group.subjects, _SHOWN)), "      ", "    ")
+        if group.unread:
+            yield f"    {_NOT_CERTAIN}"
 
     def _head(self) -> str:
         found = self.found
@@ -305,6 +307,8 @@ class ImpactReport:
             yield in_code(_change(group, 2_000))
             yield ""
         yield plain(_names(group.subjects, _LISTED))
+        if group.unread:
+            yield from ("", _NOT_CERTAIN)
         yield ""
         yield "</details>"
         yield ""
