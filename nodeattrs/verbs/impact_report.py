@@ -365,6 +365,7 @@ def _because(group: ChangeGroup) -> str:
     return ", ".join(map(str, group.lines)) or "(no single line)"
 
 
+_NOT_CERTAIN = "not certain: what was not read may set it"
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "broken": "!", "mended": "+"}
 _STYLES = {"broken": "error", "mended": "added"}
 """Signs that are not the name of a style themselves -> their style."""
