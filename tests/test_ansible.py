@@ -291,6 +291,12 @@ class TestTheCommand:
         code, _, err = run("vars", "web1", "--playbook", "site.yml", "--task", "nosuch")
         assert (code, "it meets: set_fact, t" in err) == (1, True)
 
+    def test_of_a_task_that_is_not_met_six_names_are_given_and_the_number_of_the_others(self, run):
+        site = "- hosts: all\n  tasks:\n" + "".join(f"  - {{name: t{n}, debug: }}\n" for n in range(1, 9))
+        code, _, err = run("vars", "web1", "--playbook", "site.yml", "--task", "nosuch", site=site)
+
+        assert (code, "it meets: t1, t2, t3, t4, t5, t6 and 2 more\n" in err) == (1, True)
+
     def test_who_has_counts_the_hosts_on_which_each_place_wins(self, run):
         """Also of a place that counts nowhere."""
         code, out, _ = run("who-has", "port", group_vars__all="port: 8080\n")

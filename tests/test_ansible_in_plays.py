@@ -307,3 +307,9 @@ def test_a_file_that_some_text_names_may_be_read(tmp_path: Path, text: str, expe
     (tmp_path / "notes.yml").write_text(f"a: '{text}'\n")
 
     assert Ansible().open(folder_side(tmp_path), Request()).leaves_out("v.yml") is expected
+
+
+def test_an_encrypted_file_of_vars_files_is_named_once_though_it_lies_where_playbooks_lie(run):
+    code, _, err = run("explain web1 nosuch -i hosts --unread", **{"v.yml": VAULTED})
+
+    assert (code, err.count("v.yml")) == (5, 1)

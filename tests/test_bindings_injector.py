@@ -639,6 +639,23 @@ class TestLeftOpenByTheDocument:
 
         assert Injector([[one]], objects=self.WORLD).inject("found") == found
 
+    @pytest.mark.parametrize(
+        ("condition", "found"),
+        [
+            (("a", "==", None), ["Node[null]", "Node[unset]"]),
+            (("a", "!=", None), ["Node[set]"]),
+            (("name", "==", "null"), ["Node[null]"]),
+            (("title", "==", None), []),
+        ],
+    )
+    def test_in_a_query_an_explicit_null_is_a_parameter_that_is_not_set(self, condition, found):
+        """As everywhere in bindings None means nothing; `name` and `title` are the title then."""
+        instances = {"Node[set]": {"a": 1}, "Node[null]": {"a": None, "name": None, "title": None}, "Node[unset]": {}}
+        one = Bindings("x")
+        one.bind("found", list).to_query("Node", condition)
+
+        assert Injector([[one]], objects=Objects({}, instances)).inject("found") == found
+
     def test_common_always_holds_and_a_category_is_listed_once(self):
         """`when common` without a meaning for its value."""
         one = Bindings("x")

@@ -876,3 +876,27 @@ class TestFurtherTrees:
     def test_one_that_the_settings_name_is_read_once(self, tmp_path: Path):
         files = {"nodeattrs.toml": "hiera = 'h'\n", "h/hiera.yaml": "version: 5\n", "h/data/common.yaml": "a: 1\n"}
         assert checked(written(tmp_path, files)).looked["data file"] == 1
+
+
+class TestFilesOfOtherTools:
+    @pytest.mark.parametrize("folder", ["environments", "roles"])
+    def test_data_without_fields_of_chef_in_a_folder_without_signs_of_chef_is_not_read(
+        self, tmp_path: Path, folder: str, capsys: pytest.CaptureFixture[str]
+    ):
+        files = {
+            f"{folder}/configuration.yml": "name: site\na: 1\n",
+            "group_vars/all.yml": "b: 1\n",
+            "hosts": "[all]\nweb1\n",
+        }
+        written(tmp_path, files)
+        code = main(["check", str(tmp_path)])
+        assert (code, "NA0302" in capsys.readouterr().out) == (0, False)
+
+    @pytest.mark.parametrize("sign", ["nodes/web1.json", "data_bags/a/b.json", "kitchen.yml", "Berksfile"])
+    def test_a_field_that_chef_does_not_know_is_reported_beside_a_sign_of_chef(self, look: Look, sign: str):
+        found = look({"environments/prod.yml": "defualt: 1\n", sign: {}})
+        assert [one for one in found if "environments/prod.yml:1 unknown field defualt" in one] != []
+
+    @pytest.mark.parametrize("field", ["default_attributes: {}", "env_run_lists: {}", "json_class: Chef::Role"])
+    def test_a_role_with_a_field_of_chef_needs_no_other_sign(self, tmp_path: Path, field: str):
+        assert written(tmp_path, {"roles/web.yml": f"{field}\n", "roles/other.yml": "a: 1\n"}).roles() == ["web"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -143,6 +144,27 @@ class TestWhatChanges:
 
         assert ["role[web]: port 80 -> 81 because of roles/web.json:4"] == shown(found)
         assert {} == found.dialects[0].unanswered
+
+    def test_an_equal_change_of_suites_whose_platform_is_not_known_is_one_group(self, compare):
+        """Each suite has its own unread place, the facts of its platform; the group has the places of all suites."""
+        suites = "platforms: [{name: nowhere-1}]\nsuites:\n"
+        suites += "".join(f"- {{name: s{n}, run_list: ['role[web]']}}\n" for n in (1, 2))
+        before = {"kitchen.yml": suites, "roles/web.json": WEB}
+        found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
+
+        (group,) = found.doubtful
+        assert group.subjects == ("s1-nowhere-1", "s2-nowhere-1")
+        assert all(any(name in place for place in group.unread) for name in group.subjects)
+
+    def test_the_text_tells_a_change_that_is_not_certain_from_the_same_change_of_other_subjects(self, compare):
+        suites = "platforms: [{name: nowhere-1}]\nsuites:\n- {name: s, run_list: ['role[web]']}\n"
+        before = {**ROLES, "kitchen.yml": suites}
+        found = compare(before, {**before, "roles/web.json": WEB.replace("80", "81")})
+
+        lines = [*ImpactReport(found).lines(Screen())]
+        after = {line.strip(): next_one.strip() for line, next_one in itertools.pairwise(lines)}
+        assert after["s-nowhere-1"] == "not certain: what was not read may set it"
+        assert after["a, b"] == ""
 
     def test_suites_of_test_kitchen_with_folders_of_their_own_are_resolved(self, compare):
         suites = "platforms: [{name: debian-12}]\nsuites:\n"
@@ -1289,6 +1311,33 @@ class TestNodesOfHieraWithoutFacts:
         found = compare(files, files | {"data/role/web.yaml": "k: 3\n"})
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("role=web",))]
+
+    @pytest.mark.parametrize("variable", ["trusted.certname", "facts.role"])
+    def test_without_the_level_of_its_file_a_subject_loses_values_and_is_not_removed(self, compare, variable):
+        files = hiera(f"own/%{{{variable}}}.yaml") | {"data/own/web.yaml": "l: 2\n"}
+        without = hiera("nosuch.yaml")["hiera.yaml"]
+
+        found = compare(files, files | {"hiera.yaml": without})
+
+        name = "web" if variable == "trusted.certname" else "role=web"
+        assert (found.dialects[0].added, found.dialects[0].removed) == ((), ())
+        assert [(one.spelled, one.sign, one.subjects) for one in found.groups if name in one.subjects] == [
+            ("l", "removed", (name,))
+        ]
+
+    def test_a_node_whose_file_is_gone_from_the_data_is_removed(self, compare):
+        files = hiera("nodes/%{trusted.certname}.yaml") | {"data/nodes/web1.yaml": "", "data/nodes/web2.yaml": ""}
+
+        assert compare(files, {**files, "data/nodes/web1.yaml": "k: 2\n"}).dialects[0].removed == ()
+        del (after := {**files})["data/nodes/web1.yaml"]
+        assert compare(files, after).dialects[0].removed == ("web1",)
+
+    def test_the_effect_of_a_level_is_not_known_where_facts_that_are_not_here_choose_its_file(self, compare):
+        files = hiera("x/%{facts.site}/%{facts.role}.yaml") | {"data/x/berlin/web.yaml": "l: 2\n"}
+
+        found = compare(files, files | {"hiera.yaml": hiera("nosuch.yaml")["hiera.yaml"]})
+
+        assert (found.groups, found.is_certain, found.not_run) == ([], False, ["hiera.yaml"])
 
     def test_a_file_that_another_level_names_is_no_role(self, compare):
         files = hiera("%{facts.role}.yaml") | {"data/web.yaml": "k: 2\n"}

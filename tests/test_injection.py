@@ -276,6 +276,17 @@ class TestKeptNodes:
         assert _KeptNodes(noted).instance("Node[db1]")["sql"] == {"user": "app", "port": 5432}
         assert _KeptNodes(noted).instance("Node[gone]") is None
 
+    def test_an_explicit_null_in_a_map_of_a_node_leaves_the_attribute_of_the_node(self):
+        """A query and the parameters of the instance that it finds agree."""
+        node = {"name": "db1", "fqdn": "db1.example", "sql": {"user": "app", "fqdn": None}}
+
+        def found(index, query="*:*", attributes=None):
+            return [node] if attributes is None else [{path: dig(node, parse(path)) for path in attributes}]
+
+        nodes = _KeptNodes(found)
+        ((_, has),) = nodes.of_type("Sql", [("fqdn", "==", "db1.example")])
+        assert has["fqdn"] == nodes.instance("Sql[db1]")["fqdn"] == "db1.example"
+
     def test_saved_nodes_and_hiera_are_layers_of_bindings(self, kiln):
         """
         Each key of the tree under its own name, with its line; each node as a hash.

@@ -60,6 +60,15 @@ def test_a_key_that_only_an_unread_level_may_have_is_not_known(say: Say, words: 
     assert (said.code, "ours::server" in said.err + said.out) == (5, True), said
 
 
+def test_why_says_on_stdout_that_a_key_is_not_set_and_which_unread_file_may_set_it(say: Say) -> None:
+    files = {"hiera.yaml": "version: 5\nhierarchy:\n- name: n\n  path: x/%{facts.dc}/%{facts.role}.yaml\n"}
+    said = say("why k", files | {"data/x/eu/web.yaml": "k: 1\n"})
+
+    first, place = said.out.splitlines()
+    assert (said.code, first) == (5, "k is not set in what was read")
+    assert place.startswith("  data/x/eu/web.yaml may count as ")
+
+
 @pytest.mark.parametrize("words", ["why k", "blame", "hiera lookup k", "hiera matrix k", "hiera list"])
 def test_lookup_options_of_an_unread_level_may_merge_a_value_that_was_found(say: Say, words: str) -> None:
     said = say(words, BELOW)

@@ -75,6 +75,7 @@ class Opened(ABC):
     lines_of:     (line, note) of each line that sets a path, in files that perhaps no subject reads
     unread_lines: the files that `lines_of` did not read
     may_run:      whether code that was not run may run a changed file
+    may_have:     whether a subject of the other side may be there, though it is not listed
     covers:       whether a changed file belongs to this dialect
     leaves_out:   whether a changed file sets values that `answer` does not give
     fetches:      whether a changed file names things to fetch that the last answer lacked
@@ -150,6 +151,13 @@ class Opened(ABC):
         """Whether a file may be run by code that was not run itself, and may set anything; by default no.
 
         file: relative to the top of the side
+        """
+        return False
+
+    def may_have(self, name: str) -> bool:
+        """Whether a subject may be there though `subjects` does not list it; by default no.
+
+        `impact` asks it about a subject that only the other side lists, and compares the subject if the answer is True.
         """
         return False
 

@@ -218,6 +218,19 @@ class _OpenJob:
             files |= {file for file in changed if opened.may_run(file)}
         return frozenset(file for file in changed if file in files or opened.fetches(file)), bool(places)
 
+    def deciding_unread(self) -> frozenset[str]:
+        """The changed files that were read, if they decide whether an unchanged file that was not read counts.
+
+        Such a file is an unread place in the last answer of one side alone, or for another reason. Empty otherwise.
+        """
+        files = self.job.hunks.files
+        places = [
+            {(file, one.reason) for one in side.unread if (file := side.side.shown(one.file)) in side.side.files}
+            for side in self.sides
+        ]
+        is_other = any(file not in files for file, _ in places[0] ^ places[1])
+        return frozenset(file for file in files if file in self.reads) if is_other else frozenset()
+
 
 def _unread_at(one: Difference, sides: Iterable[tuple[Opened, Answered]]) -> Iterator[str]:
     """The places that were not read on either side, and may set what differs."""
@@ -287,7 +300,8 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
         sides = [*zip(opened.sides, (before, after), strict=True)]
         found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
     effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return SubjectComparison(name, tuple(found), opened.reads, failed, effects, unread | more, is_doubtful or is_more)
+    unread |= more | opened.deciding_unread()
+    return SubjectComparison(name, tuple(found), opened.reads, failed, effects, unread, is_doubtful or is_more)
 
 
 def answered(opened: Opened, name: str, *, later: bool = False) -> Answered:

@@ -79,7 +79,7 @@ class ChangeGroup:
     unsteady: True: the value differs each time it is computed, without any change of files
     elements: (removed, added) elements, if the subjects have different lists that lose and get the same elements;
               *before* and *after* are then the lists of the first subject. None: any other change
-    unread:   places that were not read and may set the value
+    unread:   places that were not read and may set the value, of all subjects
     """
 
     dialect: str
@@ -442,6 +442,14 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
     wanted = set(job.request.nodes)
     if wanted:  # a subject without a name answers for any name
         sets = [wanted if one == {""} else one & wanted for one in sets]
+    if sets[0] | sets[1] != {""}:  # it answers for the subjects that the other side names
+        sets = [one - {""} for one in sets]
+    if not errors:
+        old, new = sets
+        sets = [
+            old | {name for name in new - old if job.opened(job.before).may_have(name)},
+            new | {name for name in old - new if job.opened(job.after).may_have(name)},
+        ]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
 
 
@@ -513,8 +521,9 @@ def _group(
     """Group equal differences of the subjects of a dialect, find their causes, and add the groups to *found*.
 
     Counts failures and unread files in *numbers*. Differences of subjects that are on one side only do not count.
+    A group of values that unread places may set has the places of all its subjects; certain values are another group.
     """
-    groups: dict[Any, tuple[Difference, list[str], set[Any]]] = {}
+    groups: dict[Any, tuple[Difference, list[str], set[Any], dict[str, None]]] = {}
     on_one_side = {*numbers.added, *numbers.removed}
     effects: dict[ChangedSetting, list[Effect]] = defaultdict(list)
     for one in sorted(results, key=lambda one: one.name):
@@ -530,18 +539,19 @@ def _group(
             values = value_key(change.before), value_key(change.after)
             elements = _elements(change)
             shown = values if elements is None else strict_key(elements)
-            key = change.kind, change.path, shown, change.lines, change.unread
-            _, names, seen = groups.setdefault(key, (change, [], set()))
+            key = change.kind, change.path, shown, change.lines, bool(change.unread)
+            _, names, seen, unread = groups.setdefault(key, (change, [], set(), {}))
             names.append(one.name)
             seen.add(values)
+            unread.update(dict.fromkeys(change.unread))
     search = CauseSearch(job, how.private)
     made = []
-    for change, names, seen in groups.values():
+    for change, names, seen, unread in groups.values():
         cause = search.lines_of(change, names[0])
         made.append(
             ChangeGroup(
                 job.dialect, change.kind, change.path, change.before, change.after, cause.lines, tuple(names),
-                cause.is_tried, cause.is_random, _elements(change) if len(seen) > 1 else None, change.unread,
+                cause.is_tried, cause.is_random, _elements(change) if len(seen) > 1 else None, (*unread,),
             )
         )  # fmt: skip
     found.groups += sorted(made, key=_order)

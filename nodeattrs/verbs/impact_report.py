@@ -175,6 +175,8 @@ class ImpactReport:
         else:
             yield from screen.wrapped(_change(group, 500), "      ", "    ")
         yield from screen.wrapped(printable(_names(group.subjects, _SHOWN)), "      ", "    ")
+        if group.unread:
+            yield f"    {_NOT_CERTAIN}"
 
     def _head(self) -> str:
         found = self.found
@@ -305,6 +307,8 @@ class ImpactReport:
             yield in_code(_change(group, 2_000))
             yield ""
         yield plain(_names(group.subjects, _LISTED))
+        if group.unread:
+            yield from ("", _NOT_CERTAIN)
         yield ""
         yield "</details>"
         yield ""
@@ -361,6 +365,7 @@ def _because(group: ChangeGroup) -> str:
     return ", ".join(map(str, group.lines)) or "(no single line)"
 
 
+_NOT_CERTAIN = "not certain: what was not read may set it"
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "broken": "!", "mended": "+"}
 _STYLES = {"broken": "error", "mended": "added"}
 """Signs that are not the name of a style themselves -> their style."""

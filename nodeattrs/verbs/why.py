@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.node.documents import json_ready
 from nodeattrs.reports.explain import NodeExplanation, way_to
@@ -72,16 +73,18 @@ class WhyReport:
     """The report of `why`: a block for each reason, in the order of the first subject that has it.
 
     `to_dict` returns the reasons, and the subjects that cannot be resolved, as data. `lines` yields the text of the
-    reasons; nothing without a reason.
+    reasons; without a reason it says that the key is not set, and what may set it.
 
     path:    the key of the question
     reasons: the reasons; () if no subject has a value
     replies: the replies of all subjects, also of those without a value, and of those that cannot be resolved
+    unread:  the places that were not read, and may set the value
     """
 
     path: Path
     reasons: Sequence[Reason]
     replies: Sequence[Reply]
+    unread: Sequence[Unread]
 
     def to_dict(self) -> dict[str, Any]:
         """The reasons, and the subjects that cannot be resolved, as data for JSON."""
@@ -93,10 +96,15 @@ class WhyReport:
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Yield the lines of each reason, with an empty line between two; nothing without a reason.
+        """Yield the lines of each reason, with an empty line between two.
 
-        More than 12 reasons are one table of values, as `matrix` prints it, and a hint at --on.
+        Without a reason they say that the key is not set in what was read, and which places may set it. More than 12
+        reasons are one table of values, as `matrix` prints it, and a hint at --on.
         """
+        if not self.reasons:
+            yield printable(f"{spell(self.path)} is not set in what was read")
+            for text in sentences(self.unread):
+                yield from screen.wrapped(printable(text), "      ", "  ")
         if len(self.reasons) > _MOST_REASONS:
             cells = [(name or "here", _cell(one.trace)) for one in self.reasons for name in one.subjects]
             yield from Matrix(spell(self.path), cells).lines(screen)
@@ -153,4 +161,4 @@ def why(question: Question) -> Output:
             error = NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint)
             error.details = tuple(lines[:_MOST_LINES])
             raise error
-    return Output(WhyReport(path, [*reasons.values()], replies), warnings=asked.warnings, unread=unread)
+    return Output(WhyReport(path, [*reasons.values()], replies, unread), warnings=asked.warnings, unread=unread)

@@ -20,7 +20,9 @@ from nodeattrs.dialects.ansible.playbook import Playbook
 from nodeattrs.dialects.ansible.reports import unread
 from nodeattrs.errors import BadUsage
 from nodeattrs.project.settings import sensitive_beside
+from nodeattrs.reports.screen import first_of
 
+_NAMED = 6
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}
 FLAG: Mapping[str, Any] = {"action": "store_true"}
 
@@ -163,7 +165,7 @@ def answer_of(arguments: Mapping[str, Any], inventory: Inventory, host: str) -> 
         and arguments["task"] in (None, task.name)
     ]
     if not met:
-        names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
+        names = first_of([*dict.fromkeys(task.name for task in playbook.tasks(host))], _NAMED) or "none"
         unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")

@@ -380,7 +380,9 @@ class _Plays:
                     key = layer.origin.at(self.path), level
                     places.setdefault(key, (value, []))[1].append((name, play))
         rows = [_place_in_plays(origin, value, level, its) for (origin, level), (value, its) in places.items()]
-        unread |= dict.fromkeys(map(self._unread, self._unread_layers))
+        named = {one.file for one in unread}  # an encrypted file of variables is no playbook
+        others = map(self._unread, self._unread_layers)
+        unread |= dict.fromkeys(one for one in others if one.file not in named)
         return PlaySettings(sorted(rows, key=lambda one: -one.level), [*unread])
 
     def _unread(self, layer: Layer) -> Unread:

@@ -270,14 +270,14 @@ class _KeptNodes(Objects):
         return self._found[question]
 
     def _all_parameters(self, name: str, steps: TreePath) -> Mapping[str, Any]:
-        """The parameters of the instance that a saved node has at these steps; {} if it was deleted meanwhile."""
+        """The set parameters of the instance that a saved node has at these steps; {} if it was deleted meanwhile."""
         tree = None if self._search is None else _tree(self._search, name)
         own = dig(tree, steps)
         if tree is None or not isinstance(own, Mapping):
             return {}
         of_node = {key: tree[key] for key in _OF_NODE if key in tree}
         also = {key: tree[long] for key, long in _SHARED.items() if long in tree}
-        return {**also, **of_node, **own}
+        return {**also, **of_node, **{key: value for key, value in own.items() if value is not None}}
 
 
 class _Parameters(Mapping[str, Any]):

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from nodeattrs.contract.answers import Answered, Unread
@@ -159,6 +159,15 @@ class HieraKeys(WithFacts):
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
         return {value if variable in NAMES else f"{variable}={value}" for variable, value in found}
+
+    def may_have(self, name: str) -> bool:
+        """Whether a subject may be there though no level names its file: only the levels say which nodes are known.
+
+        True for "role=web", and for a name that a data file still has. False where the nodes are known without levels.
+        """
+        if self._arguments is not None or self.known() or not self.is_there:
+            return False
+        return self._is_kind(name) or any(PurePath(file).stem == name for file in self.side.files)
 
     def covers(self, file: str) -> bool:
         """Whether a file may belong to the tree: hiera.yaml, settings, data of modules, or below a data folder.

@@ -536,7 +536,9 @@ class Query(ProducerBase):
         if condition[0] == "not" and not isinstance(condition[1], str):
             return not self._holds(condition[1], reference, has)
         attribute, sign, wanted = condition
-        actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
+        actual = has.get(attribute)
+        if actual is None and attribute in ("name", "title"):  # None is a parameter that is not set
+            actual = reference.id
         if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # such as roles
             within = (compared(one, sign, wanted) for one in actual)
             return all(within) if sign in ("!=", "!~", "~!") else any(within)

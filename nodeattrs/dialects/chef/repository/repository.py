@@ -38,7 +38,7 @@ from nodeattrs.dialects.chef.repository.cookbooks import (
     read_metadata,
 )
 from nodeattrs.dialects.chef.repository.encrypted import decrypted, is_encrypted
-from nodeattrs.dialects.chef.repository.kitchen import Kitchen, read_kitchen
+from nodeattrs.dialects.chef.repository.kitchen import FILES, Kitchen, read_kitchen
 from nodeattrs.dialects.chef.repository.policyfiles import (
     declared_name,
     policy_files,
@@ -103,6 +103,15 @@ _DESCRIBES = re.compile(
     r"Chef::(?:Role|Environment)|\b(?:run_list|(?:default|override)_attributes|cookbook_versions)\b|^name\b",
     re.MULTILINE,
 )
+_FIELDS = re.compile(
+    r"\b(?:(?:default|override)_attributes|(?:env_)?run_lists?|cookbook_versions|chef_type|json_class)\b"
+)
+"""Fields that only roles and environments of Chef have. Other tools have a name and a description, too."""
+_SIGNS = (
+    *("nodes", "cookbooks", "site-cookbooks", "data_bags", "policies", "policyfiles", "policy_groups"),
+    *("metadata.rb", "metadata.json", "Policyfile.rb", "Berksfile", *FILES),
+)
+"""Files and folders in the root of a repository that show that it is one of Chef."""
 LEAVES = SCALARS | {Sensitive}
 """The types of values in an item of a data bag, beside maps and lists."""
 
@@ -531,7 +540,7 @@ class Repository(Folder):
         if path is None and name in (nested := self._nested(f"{kind}s")):
             path = self._counting(nested[name], f"{kind} {name}")
         if path is None:
-            raise missing(f"there is no {kind} {name}", hint=known_or_near(name, self._described_names(f"{kind}s")))
+            raise missing(f"there is no {kind} {name}", hint=known_or_near(name, self._names_there(f"{kind}s")))
         return self._from(path, kind, name, partial(read, name), partial(unread, name))
 
     def _from(
@@ -629,7 +638,25 @@ class Repository(Folder):
 
     def _described_names(self, folder: str) -> list[str]:
         """The names of all roles or environments, sorted. folder: "roles" or "environments" """
+        nested = self._nested(folder)
+        return [one for one in self._names_there(folder) if one in nested or self._is_of_chef(folder, one)]
+
+    def _names_there(self, folder: str) -> list[str]:
+        """The names of all files that may be read as a role or environment when a caller names them, sorted."""
         return sorted({*self._names(folder, _READ_OR_RUN), *self._nested(folder)})
+
+    def _is_of_chef(self, folder: str, name: str) -> bool:
+        """Whether the repository has signs of Chef, or a file of that name is a program or has a field of Chef."""
+        files = self._files(folder, name, _READ_OR_RUN)
+        return self._has_signs or any(one.suffix not in _DATA or self._has(_FIELDS, one) for one in files)
+
+    @cached_property
+    def _has_signs(self) -> bool:
+        """Whether something beside data files in roles/ and environments/ shows that this is a repository of Chef.
+
+        Without such a sign the folders may be of another tool, such as the environments/ of Ansible.
+        """
+        return any(os.path.lexists(self.root / one) for one in _SIGNS) or self._chef != ChefConfig()
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
@@ -649,14 +676,14 @@ class Repository(Folder):
             is_end = depth == _DEEPEST
             folders[:] = [] if is_end else sorted(one for one in folders if one not in _OF_OTHERS)
             paths = (pathlib.Path(here, name) for name in sorted(names) if depth)
-            for path in (one for one in paths if one.suffix in (".json", RUBY) and self._describes(one)):
+            for path in (one for one in paths if one.suffix in (".json", RUBY) and self._has(_DESCRIBES, one)):
                 found.setdefault(path.stem, []).append(path)
         return found
 
-    def _describes(self, path: pathlib.Path) -> bool:
-        """Whether a file has a word of roles or environments; False where it cannot be read."""
+    def _has(self, words: re.Pattern[str], path: pathlib.Path) -> bool:
+        """Whether the text of a file matches; False where it cannot be read."""
         try:
-            return _DESCRIBES.search(documents.text_of(path, self.shown(path))) is not None
+            return words.search(documents.text_of(path, self.shown(path))) is not None
         except DocumentError:
             return False
 
