@@ -55,7 +55,7 @@ def test_a_line_of_a_subchart_sets_a_value_below_its_key(in_folder: InFolder) ->
 
 
 def test_check_reads_a_fold_without_files(in_folder: InFolder) -> None:
-    files = {"nodeattrs.toml": "[fold.site]\npolicy = 'helm'\n", "roles/web.json": '{"name": "web"}'}
+    files = {"nodeattrs.toml": "[fold.site]\npolicy = 'helm'\n", "roles/web.json": '{"name": "web", "run_list": []}'}
     code, _, err = in_folder(files, "check")
     assert (code, err) == (0, "")
 
