@@ -33,6 +33,7 @@ from nodeattrs.dialects.cloudinit.templates import MISSING
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text
 from nodeattrs.errors import DocumentError
 
+
 def markup_kinds(*patterns: str) -> tuple[re.Pattern[str], ...]:
     """The patterns of some kinds of markup. The group `end` is the sign that closes it.
 
