@@ -28,7 +28,7 @@ _TOKENS = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*+)'|"((?:[^"\\\n]|\\.)*+)"|\\.""")
-"""A backslash outside of quotes takes the sign behind it too, as in quotes. So no text is searched twice for its end."""
+"""A backslash outside of quotes takes the sign behind it too, as in quotes: no text is searched twice for its end."""
 _COMPUTED = re.compile(r"[$#%]\{[^}\n]{0,255}+\}|\$[\w:]+")
 _LOOKUP = re.compile(
     r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
