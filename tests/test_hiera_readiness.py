@@ -137,7 +137,7 @@ def test_a_manifest_that_begins_the_same_thing_many_times_is_read_to_its_end(tex
     assert [*computed_keys_in(f'lookup("a::${{b}}::c")\n{many}')][:1] == [["a::", "::c"]]
 
 
-def test_a_backslash_outside_of_quotes_opens_no_quotes():
-    text = "class a(\n  $x = 1 ? { /\\'/ => 1 },\n  $z = 2,\n) {}\n"
+def test_a_quote_behind_a_backslash_opens_no_text_of_a_manifest():
+    text = "class a(\n  $x = 1 ? { /\\'/ => 'b' },\n  $z = 'c',\n) {}\n"
 
     assert [one.parameters for one in classes_in(text)] == [{"x": 2, "z": 3}]
