@@ -133,7 +133,7 @@ def test_a_manifest_that_begins_the_same_thing_many_times_is_read_to_its_end(tex
     many = text * 200_000
 
     assert [one.name for one in classes_in(f"class a($x) {{}}\n{many}")] == ["a"]
-    assert [one.key for one in lookups_in(f"lookup('a'){many}\n\nlookup('c')")][0] == "a"
+    assert {"a", "c"} <= {one.key for one in lookups_in(f"lookup('a'){many}\n\nlookup('c')")}
     assert [*computed_keys_in(f'lookup("a::${{b}}::c")\n{many}')][:1] == [["a::", "::c"]]
 
 

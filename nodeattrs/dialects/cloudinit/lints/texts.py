@@ -166,7 +166,7 @@ def markup_in(text: str, kinds: Iterable[re.Pattern[str]] = MARKUP) -> str | Non
 
 
 def _first(text: str, kinds: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
-    """The first markup of these kinds that is closed; None where there is none. cost: linear, also if none is closed"""
+    """The first markup of these kinds that is closed, or None. cost: linear, also if no markup is closed"""
     closed = (next((one for one in kind.finditer(text) if one["end"] is not None), None) for kind in kinds)
     return min((one for one in closed if one is not None), key=lambda one: one.start(), default=None)
 
