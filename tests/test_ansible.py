@@ -361,6 +361,9 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
         warnings.simplefilter("error")
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
 
+    def test_a_pattern_with_many_open_brackets_is_read_to_its_end(self):
+        assert Inventory("web1,web2,").matching(f"web1{'[ ' * 200_000}web2") == ["web1", "web2"]
+
 
 def test_an_inventory_may_be_toml(tmp_path: Path):
     (tmp_path / "hosts.toml").write_text("[web.hosts]\nweb1 = {port = 80}\n[web.vars]\nsize = 2\n")

@@ -456,3 +456,11 @@ def test_a_file_that_is_not_there_says_that_nothing_is_called_undefined(tmp_path
 
     assert (note.file, note.line) == ("site.yml", 3)
     assert note.reason.startswith("gone.yml is not there")
+
+
+@pytest.mark.parametrize("text", ["vars[", "hostvars[", "lookup('vars' "])
+def test_a_template_that_asks_for_variables_by_name_again_and_again_is_read_to_its_end(tmp_path: Path, text: str):
+    few = found(tmp_path, **{".gitignore": "a\n", "roles/web/templates/a.j2": "a"})
+    many = found(tmp_path, **{".gitignore": "passw" * 100_000, "roles/web/templates/a.j2": text * 60_000})
+
+    assert few == many

@@ -197,3 +197,19 @@ def test_each_has_a_place(way: str, tmp_path: Path):
     assert found
     if way in ("parts", "layers"):
         assert [] == [one for one in found if not (one.file and one.line)]
+
+
+@pytest.mark.parametrize("sign", ["{%", "<%", "{{", "${", "$(", "{{ds "])
+def test_markup_that_is_opened_again_and_again_is_searched_to_its_end(sign: str) -> None:
+    many = sign * 200_000
+    hosts = f"hostname: '{many}'\nlocale: '{{% a %}}'"
+
+    assert "unexpanded" in names(hosts)
+    assert "unexpanded" in names(hosts.replace("hostname", "timezone"))
+    assert "unexpanded" not in names(f"runcmd: ['{many}']")
+    assert "unexpanded" in {one.name for one in merge([f"#cloud-config\na: @{many}\nb: {{% if c %}}\n"]).warnings}
+
+
+def test_a_first_line_with_many_blanks_is_read_to_its_end() -> None:
+    assert "first-line" in {one.name for one in merge([f"# template{' ' * 200_000}:jinja\na: 1"]).warnings}
+    assert "unknown-type" in {one.name for one in merge([f"# template{' ' * 200_000}x\na: 1"]).warnings}

@@ -122,6 +122,7 @@ class TestPlaces:
             ("toml", 'a = { b . "c d" = 1, e = { f = 07:32:00, g = {} } }', ("a", "e", "g"), (1, 42)),
             ("toml", 'a.b = [\'x\',\n"""y\n,""", 1]\nc = 1', ("a", "b", 2), (3, 7)),
             ("toml", "a = []\nb = 1", ("b",), (2, 1)),
+            pytest.param("toml", f"{' ' * 200_000}\nb = 1", ("b",), (2, 1), id="behind a line of many blanks"),
             ("toml", "[t]\n  a = [\n 'b = 1', # b = 2\n]\nb = 3", ("t", "b"), (5, 1)),
             ("toml", 'a = """\nb = 1\n"""\nb = 2', ("b",), (4, 1)),
             ("toml", "[[t]]\na = 1\n[t.u]\nb = 1\n[[t]]\na = 2", ("t", 0, "u", "b"), (4, 1)),

@@ -10,6 +10,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.hiera.eyaml import decrypted, keep_encrypted
 from nodeattrs.hiera import BadData, Encrypted, Hiera, Pkcs7, encrypted_in
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
@@ -116,6 +117,12 @@ class TestWithoutKeys:
 
         assert isinstance(site(files).lookup("k"), Encrypted)
         assert Sensitive("x") == site(files, decrypt=lambda text: "x").lookup("k")
+
+    def test_a_text_that_begins_many_encrypted_texts_is_searched_to_its_end(self):
+        many = "ENC[" * 200_000
+
+        assert many == decrypted(many, keep_encrypted)
+        assert isinstance(decrypted(f"{many}\nENC[PKCS7,abcd]", keep_encrypted), Encrypted)
 
 
 class TestWhatDecrypts:

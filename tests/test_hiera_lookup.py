@@ -653,6 +653,15 @@ class TestBadInput:
         with pytest.raises(BadData, match=r"d.json:1:8"):
             site({"hiera.yaml": text, "data/d.json": '{"a": 1,\n}'}).lookup("k")
 
+    def test_a_last_line_of_many_remarks_is_read_to_its_end(self, site: Site):
+        """
+        Without a line break behind it, it is no remark.
+        """
+        text = "version: 5\nhierarchy:\n- name: j\n  path: d.json\n  data_hash: json_data\n"
+
+        with pytest.raises(BadData, match=r"d.json:2:1"):
+            site({"hiera.yaml": text, "data/d.json": '{"a": 1}\n' + "//" * 200_000}).lookup("k")
+
     def test_a_symbol_fails_its_own_key_only(self, site: Site):
         """
         With its line.

@@ -9,6 +9,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.puppet.legacy_facts import modern_fact
+from nodeattrs.puppet.manifests import classes_in, computed_keys_in, lookups_in
 from tests.hiera_trees import written
 
 LEVELS = "version: 5\nhierarchy:\n- {name: os, path: 'os/%{::osfamily}.yaml'}\n- {name: c, path: common.yaml}\n"
@@ -125,3 +126,18 @@ def test_check_names_legacy_facts_of_levels_and_values_unless_version_7_is_set(t
 )
 def test_legacy_facts_have_new_names(name: str, new: str | None):
     assert modern_fact(name) == new
+
+
+@pytest.mark.parametrize("text", ["'\\", '"\\', "'\\\"\\a", "@(a", "${", '"::${', "hiera('b') "])
+def test_a_manifest_that_begins_the_same_thing_many_times_is_read_to_its_end(text: str):
+    many = text * 200_000
+
+    assert [one.name for one in classes_in(f"class a($x) {{}}\n{many}")] == ["a"]
+    assert {"a", "c"} <= {one.key for one in lookups_in(f"lookup('a'){many}\n\nlookup('c')")}
+    assert [*computed_keys_in(f'lookup("a::${{b}}::c")\n{many}')][:1] == [["a::", "::c"]]
+
+
+def test_a_quote_behind_a_backslash_opens_no_text_of_a_manifest():
+    text = "class a(\n  $x = 1 ? { /\\'/ => 'b' },\n  $z = 'c',\n) {}\n"
+
+    assert [one.parameters for one in classes_in(text)] == [{"x": 2, "z": 3}]

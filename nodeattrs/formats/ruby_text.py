@@ -337,9 +337,8 @@ class Ruby:
         begin = self._slice(node)
         raw, margin = "'" in begin, begin.startswith("<<~")
         pieces = [(one, self._slice(one)) for one in body.children if one.type != "heredoc_end"]
-        indent = re.compile(r"[ \t]*\Z")
         if pieces and pieces[-1][0].type == "heredoc_content":
-            pieces[-1] = (pieces[-1][0], indent.sub("", pieces[-1][1]))
+            pieces[-1] = (pieces[-1][0], pieces[-1][1].rstrip(" \t"))
         width = (
             _margin("".join(text if one.type == "heredoc_content" else "x" for one, text in pieces)) if margin else 0
         )

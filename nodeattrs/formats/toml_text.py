@@ -17,10 +17,11 @@ from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.formats.numbers import NoNumber, finite, levels_of
 from nodeattrs.formats.places import Mark, ParsedText, Text
 
-_QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
-_KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
-_STATEMENT = re.compile(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
-_TEXT = rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*'
+_QUOTED = r""""(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?"""
+"""A text in quotes; one that stays open ends with the line, so that no part of it is searched again."""
+_KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])++"""
+_STATEMENT = re.compile(rf"[ \t]*+(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
+_TEXT = rf'"""(?:[^\\]|\\.)*?(?:"{{3,5}}|\\?\Z)|\'{{3}}.*?(?:\'{{3,5}}|\Z)|{_QUOTED}|#[^\n]*'
 _TOKEN = re.compile(rf"{_TEXT}|[\n\[\]{{}}]", re.DOTALL)
 _WORD = re.compile(rf"{_TEXT}|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
 _FEW_STEPS = 30

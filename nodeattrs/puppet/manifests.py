@@ -7,6 +7,7 @@ given as its constant parts. It knows no hierarchy.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,9 +16,10 @@ _LONGEST = 5_000
 
 _NAME = r"[a-z]\w*(?:::[a-z]\w*)*"
 _TOKENS = re.compile(
-    rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/)
-      | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]+)"?[^)\n]*\).{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
-      | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}")
+    rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/|\\.)
+      | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]{{1,255}}+)"?[^)\n]{{0,255}}+\)
+          .{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
+      | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}+'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}+")
       | (?P<regex>(?<=[\[(,~])\s*/(?:[^/\\\n]|\\.)+/)
       | \bclass\s+(?:::)?(?P<class>{_NAME})
       | (?P<variable>\$(?:::)?\w[\w:]*)
@@ -25,14 +27,15 @@ _TOKENS = re.compile(
       | (?P<close>[)\]}}])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
-_COMPUTED = re.compile(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
+_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*+)'|"((?:[^"\\\n]|\\.)*+)"|\\.""")
+"""A backslash outside of quotes takes the sign behind it too, as in quotes: no text is searched twice for its end."""
+_COMPUTED = re.compile(r"[$#%]\{[^}\n]{0,255}+\}|\$[\w:]+")
 _LOOKUP = re.compile(
     r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
-        (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)(?=(?P<rest>[^\n]*))""",
+        (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)""",
     re.VERBOSE,
 )
-_ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
+_ALONE = re.compile(r"[^\S\n]*(?:\)|,[^\S\n]*[A-Z]\w*[^\S\n]*\)|$)", re.MULTILINE)
 
 
 class PuppetClass(NamedTuple):
@@ -60,16 +63,17 @@ def classes_in(text: str) -> Iterator[PuppetClass]:
     """
     found: PuppetClass | None = None
     depth = 0
+    breaks = [one.start() for one in re.finditer("\n", text)]
     for token in _TOKENS.finditer(text):
         kind = token.lastgroup if token.lastgroup != "tag" else "heredoc"
         if kind == "class":
             if found is not None:
                 yield found
-            found, depth = PuppetClass(token["class"], _line(text, token.start("class")), {}), 0
+            found, depth = PuppetClass(token["class"], bisect(breaks, token.start("class")) + 1, {}), 0
         elif found is None:
             continue
         elif kind == "variable" and depth == 1:
-            found.parameters.setdefault(token["variable"].lstrip("$:"), _line(text, token.start()))
+            found.parameters.setdefault(token["variable"].lstrip("$:"), bisect(breaks, token.start()) + 1)
         elif kind == "open" and depth == 0 and token["open"] != "(":
             yield found  # the body begins: no parameters follow
             found = None
@@ -80,10 +84,6 @@ def classes_in(text: str) -> Iterator[PuppetClass]:
                 found = None
     if found is not None:
         yield found
-
-
-def _line(text: str, offset: int) -> int:
-    return text.count("\n", 0, offset) + 1
 
 
 class ManifestLookup(NamedTuple):
@@ -100,7 +100,7 @@ def lookups_in(text: str) -> Iterator[ManifestLookup]:
     [ManifestLookup(key='a::b', merged=False), ManifestLookup(key='c', merged=True)]
     """
     for found in _LOOKUP.finditer(text):
-        alone = found["word"] in ("lookup", "hiera") and _ALONE.match(found["rest"])
+        alone = found["word"] in ("lookup", "hiera") and _ALONE.match(text, found.end())
         yield ManifestLookup(found["key"], not alone)
 
 

@@ -360,7 +360,9 @@ def _split(pattern: str) -> list[str]:
         return [part.strip() for part in pattern.split(",") if part.strip()]
     if pattern.startswith("~") or _ADDRESS.fullmatch(pattern):
         return [pattern]
-    return [part.strip() for part in _PARTS.findall(pattern) if part.strip()]
+    closed = pattern.rfind("]") + 1  # a bracket behind it is not closed, and separates parts
+    text = pattern[:closed] + pattern[closed:].replace("[", ":")
+    return [part.strip() for part in _PARTS.findall(text) if part.strip()]
 
 
 def _names_of_part(part: str, known: KnownHosts) -> list[str]:

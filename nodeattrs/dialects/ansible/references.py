@@ -41,7 +41,8 @@ _GUARD = re.compile(
     r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
 )
 _INDIRECT = re.compile(
-    r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
+    r"\b(?:vars|hostvars\s*\[[^\]]{0,999}\])\s*\[([^\]]{0,999})\]"
+    r"|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]{0,999})\)"
 )
 _GIVEN = re.compile(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = re.compile(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
@@ -51,7 +52,9 @@ _COMMENT = re.compile(r"#(.*)$", re.MULTILINE)
 _SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = re.compile(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
-_KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+_KEPT_BACK = re.compile(
+    r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]{0,255}\.(?:ya?ml|json)$"
+)
 """_FOREIGN: a key of a YAML file that is no playbook. _KEPT_BACK: names in .gitignore of files with variables."""
 _ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 """A template that is one name, as most are."""

@@ -53,7 +53,7 @@ _LARGEST = 20_000_000
 _PASSED = "node_modules"
 _MOST_STEPS = 20
 """The most steps of a pattern of folders that is followed."""
-_PINNED = re.compile(r"[0-9a-f]{7,40}|v?\d+(?:\.\d+)+\S*|refs/tags/.*")
+_PINNED = re.compile(r"[0-9a-f]{7,40}|v?\d+(?:\.\d++)++\S*|refs/tags/.*")
 """A revision that names a commit or a version; a branch or HEAD is taken to be the files that are here."""
 
 

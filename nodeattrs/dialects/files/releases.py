@@ -38,7 +38,7 @@ _DEPTH = 100
 """Maps and lists inside one another, in a file that describes releases."""
 _MOST_SET = 200
 """The most values of `--set` of one release that are read."""
-_INDEX = re.compile(r"\[\s*\+?0*(\d{4,})\s*\]", re.ASCII)
+_INDEX = re.compile(r"\[\s*\+?\d{4,}\s*\]", re.ASCII)
 """An index of 1,000 or more, which would make a list as long."""
 TEMPLATE_MARK = "{{"
 """The beginning of a Go template."""

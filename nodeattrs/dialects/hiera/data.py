@@ -42,7 +42,7 @@ from nodeattrs.formats.documents import Document, content_of, decoded
 from nodeattrs.formats.encrypted import encrypted_whole
 from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
-_NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
+_NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*+\n?|/\*', re.DOTALL)
 _INK = re.compile(r"[^\n]")
 
 
@@ -62,6 +62,8 @@ def _without_comments(text: str) -> str:
             end = text.find("*/", end) + 2
             if end < 2:
                 break
+        elif found[0][0] == "/" and found[0][-1] != "\n":
+            break
         whole = text[found.start() : end]
         out += (text[at : found.start()], whole if whole.startswith('"') else _INK.sub(" ", whole))
         at = end

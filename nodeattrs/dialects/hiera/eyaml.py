@@ -24,7 +24,7 @@ from nodeattrs.errors import missing_extra
 Decrypt = Callable[[str], str]
 """Returns the clear text of one `ENC[SCHEME,...]`; raises `NoKey` where the text stays encrypted."""
 
-_MARK = re.compile(r"ENC\[.*?\]")
+_MARK = re.compile(r"^(?>.*?ENC\[).*\]", re.MULTILINE)
 _TOKEN = re.compile(r"ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =\n]+?)\]")
 _BLANKS = re.compile(r"\s")
 

@@ -244,7 +244,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-_MARKS = re.compile(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
+_MARKS = re.compile(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]{1,999})\]|(.)")
 
 
 def _segment(step: str) -> str:

@@ -189,7 +189,9 @@ def _as_pattern(scope: Scope, template: str, is_glob: bool) -> str:
 
     is_glob: whether the path is a pattern itself; what its braces have is any text
     """
-    filled = _VARIABLE.sub(lambda found: f"\0{_text_of(scope, found[1].strip())}\0", template).split("\0")
+    closed = template.rfind("}") + 1  # behind it no expression ends, and each beginning would be searched to the end
+    filled = _VARIABLE.sub(lambda found: f"\0{_text_of(scope, found[1].strip())}\0", template[:closed]).split("\0")
+    filled[-1] += template[closed:]
     for at, text in enumerate(filled):
         if at % 2 == 0 and is_glob:
             filled[at] = _BRACES.sub("*", text)

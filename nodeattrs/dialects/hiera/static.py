@@ -108,7 +108,7 @@ _NO_KEY = re.compile(r"(?<![\w:.-])[\w:.-]++(?!['\"]?\s*:)")
 _SHAPES: dict[type, str] = {dict: "a map", list: "a list"}
 _OF_MODULE = re.compile(r"\^?(\w+)::")
 _LOOKED_UP = re.compile(r"""%\{\s*(?:lookup|hiera)\(\s*['"]([^'"]+)['"]\s*\)\s*\}""")
-_VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
+_VARIABLE, _GLOB = r"%\{[^}]{0,999}+\}", r"\*+/?|\?|\[[^\]]{0,999}+\]|\{[^}]{0,999}+\}"
 
 
 class _Level(NamedTuple):

@@ -6,7 +6,7 @@ The module does not know other parts, and the meaning of keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nodeattrs.codes import Kind
@@ -32,6 +32,15 @@ from nodeattrs.dialects.cloudinit.steps import PartReport
 from nodeattrs.dialects.cloudinit.templates import MISSING
 from nodeattrs.dialects.cloudinit.unpacking import type_of_text
 from nodeattrs.errors import DocumentError
+
+
+def markup_kinds(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of some kinds of markup. The group `end` is the sign that closes it.
+
+    Where that is missing, a pattern matches the rest of the line without it: no markup of this kind is there.
+    """
+    return tuple(re.compile(one, re.M) for one in patterns)
+
 
 _OTHERS = re.compile(
     r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
@@ -60,12 +69,13 @@ _FORMS = tuple(
 
 _BY_NAME = {"meta-data": "the meta-data of a machine", "network-config": "a network-config"}
 
-_TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*:?[ \t]*jinja2?[ \t]*", re.I)
+_TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*+(?::[ \t]*+)?jinja2?[ \t]*", re.I)
 _NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
-MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
-INSTANCE_DATA = re.compile(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
+_TAGS = (r"%\{ *(?:if|for|else|end)(?P<end>)", r"\{%.*?(?:(?P<end>%\})|$)", r"<%.*?(?:(?P<end>%>)|$)")
+MARKUP = markup_kinds(*_TAGS, r"\$\{[^}\n]*+(?P<end>\})?", r"\{\{.*?(?:(?P<end>\}\})|$)")
+INSTANCE_DATA = markup_kinds(r"\{\{-?[ \t]*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*+(?P<end>\}\})?")
 """Markup that asks for instance data; cloud-init fills it in only in templates."""
-_BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
+_BLOCKS = markup_kinds(*_TAGS, r"\{\{-? *(?:if|range|end|with)\b(?P<end>)")
 _LINES = 20
 _LOOKED_AT = 4096
 """The characters at the beginning of a text that are searched for the kind of its file."""
@@ -118,8 +128,8 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
     part, error = report.part, report.error
     assert isinstance(error, DocumentError)
     line = (error.line or 1) - (part.line or 1) + 1
-    block = _BLOCKS.search(part.text)
-    markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
+    near = "\n".join(part.text.splitlines()[max(line - 2, 0) : line])
+    markup = markup_in(part.text, _BLOCKS) or markup_in(near)
     if markup is not None:
         message = f"holds {markup}, which cloud-init does not fill in; unfilled it is {error.reason}"
         yield _Found(UNEXPANDED, message, "check what the template is filled in to", line, error.column or 1)
@@ -149,10 +159,16 @@ def _about_beginning(part: CloudPart) -> Iterator[_Found]:
         yield _Found(HEADER_ON_GZIP, message, "write merge_how into the body of the part")
 
 
-def markup_in(text: str) -> str | None:
+def markup_in(text: str, kinds: Iterable[re.Pattern[str]] = MARKUP) -> str | None:
     """The first markup of a template in a text, such as `${name}`; None where there is none."""
-    found = MARKUP.search(text)
+    found = _first(text, kinds)
     return None if found is None else found[0]
+
+
+def _first(text: str, kinds: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    """The first markup of these kinds that is closed, or None. cost: linear, also if no markup is closed"""
+    closed = (next((one for one in kind.finditer(text) if one["end"] is not None), None) for kind in kinds)
+    return min((one for one in closed if one is not None), key=lambda one: one.start(), default=None)
 
 
 def _about_unknown(part: CloudPart) -> Iterator[_Found]:
@@ -214,7 +230,7 @@ def _about_script(part: CloudPart) -> Iterator[_Found]:
     if text[:1].isspace() and text.lstrip().startswith("#!"):
         message = "blank lines before #! : the kernel looks at the first two bytes, so the script is not started"
         yield _Found(BLANK_LINES_FIRST, message, "begin with #!", 1)
-    if markup := INSTANCE_DATA.search(text):
+    if markup := _first(text, INSTANCE_DATA):
         message = f"holds {markup[0]}, which cloud-init does not fill in"
         line = text.count("\n", 0, markup.start()) + 1
         yield _Found(UNEXPANDED, message, "begin the script with ## template: jinja", line)

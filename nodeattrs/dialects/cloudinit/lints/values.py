@@ -27,7 +27,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     UNEXPANDED,
     USERS_WITHOUT_DEFAULT,
 )
-from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP
+from nodeattrs.dialects.cloudinit.lints.texts import INSTANCE_DATA, MARKUP, markup_in, markup_kinds
 from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.dialects.cloudinit.parts import kind_of
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
@@ -77,7 +77,9 @@ _NAMES: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("packages",), ("power_state", "mode"),
 )  # fmt: skip
 """Paths of names that no shell reads. They contain no hash of a password, so `$NAME` is markup there."""
-_VARIABLE = re.compile(r"(?<![\w$])\$(?:[A-Za-z_]\w*|\([^)\n]*\))|@@\w+@@|__[A-Z][A-Z0-9_]*__")
+_VARIABLE = markup_kinds(
+    r"(?:(?<![\w$])\$[A-Za-z_]\w*|@@\w+@@|__[A-Z][A-Z0-9_]*__)(?P<end>)", r"(?<![\w$])\$\([^)\n]*+(?P<end>\))?"
+)
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
 """Markup that cloud-init itself fills in below `apt`."""
 
@@ -278,13 +280,13 @@ def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
         yield _warned(UNEXPANDED, path, message, hint)
 
 
-def _markup_in(value: Any, path: Path, pattern: re.Pattern[str] = MARKUP) -> Iterator[tuple[Path, str]]:
+def _markup_in(value: Any, path: Path, kinds: tuple[re.Pattern[str], ...] = MARKUP) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
-        if found := pattern.search(value):
-            yield path, found[0]
+        if found := markup_in(value, kinds):
+            yield path, found
     elif isinstance(value, (dict, list)) and len(path) < 5:
         for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _markup_in(entry, (*path, step), pattern)
+            yield from _markup_in(entry, (*path, step), kinds)
 
 
 # --- the size of user-data, by the pages of the clouds -----------------------------------

@@ -64,7 +64,7 @@ _SIGNS = {
     "CLASSREF": "a type", "NUMBER": "a number", "ARROW": "-> or ~>", "VARIABLE": "a variable",
 }  # fmt: skip
 _MOST = 8
-_WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compile(r"#[^\n]*\n")
+_WORD, _LETTER = re.compile(r"\w+"), re.compile(r"[A-Za-z_]")
 
 
 def _caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
@@ -207,4 +207,6 @@ class LanguageText:
 
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
         """The type that a branch writes, read by *read*. raises: BindingError, with the place of the branch"""
-        return self.with_place(read, tree, _REMARK.sub(" ", self.source(tree)))
+        *lines, last = self.source(tree).split("\n")
+        written = "".join(f"{line.partition('#')[0]} " if "#" in line else f"{line}\n" for line in lines) + last
+        return self.with_place(read, tree, written)
