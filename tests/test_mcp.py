@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import random
@@ -88,6 +89,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shop")
     words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts")]
     assert main([*words, "--store", str(folder / "s.db")]) == 0
+    gc.collect()  # closes the store, which writes its file
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import shutil
@@ -186,6 +187,7 @@ def _succeed(*words: str) -> None:
     """Run nodeattrs in this process; what it prints is dropped. raises: RuntimeError, for another exit code than 0"""
     with contextlib.redirect_stdout(io.StringIO()) as printed, contextlib.redirect_stderr(printed):
         code = main(words)
+    gc.collect()  # closes the store, which writes its file
     if code != 0:
         raise RuntimeError(f"nodeattrs {' '.join(words)} ended with {code}: {printed.getvalue()}")
 
