@@ -223,10 +223,18 @@ class TestWhatChanges:
 
         assert sides == {*asked}
 
-    def test_a_file_that_only_a_deferred_value_reads_is_read(self, compare):
-        recipe = "node.default['x'] = lazy(lambda: data_bag_item('b', 'i')['v'])\n"
+    @pytest.mark.parametrize(
+        ("recipe", "path"),
+        [
+            ("node.default['x'] = lazy(lambda: data_bag_item('b', 'i')['v'])", "x"),
+            ("define(site)('w', port=lazy(lambda: data_bag_item('b', 'i')['v']))", "Site[w].port"),
+        ],
+        ids=["an attribute", "a parameter of a resource"],
+    )
+    def test_a_file_that_only_a_deferred_value_reads_is_read(self, compare, recipe, path):
+        words = "from nodeattrs.recipe import data_bag_item, define, lazy, node\ndef site(name, port): pass\n"
         before = {
-            "cookbooks/a/recipes/default.py": f"from nodeattrs.recipe import data_bag_item, lazy, node\n{recipe}",
+            "cookbooks/a/recipes/default.py": f"{words}{recipe}\n",
             "cookbooks/a/metadata.yaml": "{name: a, version: 1.0.0}\n",
             "nodes/a.json": '{"name": "a", "run_list": ["a"]}\n',
             "data_bags/b/i.json": '{"id": "i", "v": 1}\n',
@@ -234,7 +242,7 @@ class TestWhatChanges:
 
         found = compare(before, {**before, "data_bags/b/i.json": '{"id": "i", "v": 2}\n'})
 
-        assert shown(found) == ["a: x 1 -> 2 because of data_bags/b/i.json:1"]
+        assert shown(found) == [f"a: {path} 1 -> 2 because of data_bags/b/i.json:1"]
 
     def test_a_line_that_is_gone_is_named_as_it_was(self, compare):
         """

@@ -218,10 +218,11 @@ class _OpenJob:
             files |= {file for file in changed if opened.may_run(file)}
         return frozenset(file for file in changed if file in files or opened.fetches(file)), bool(places)
 
-    def deciding_unread(self) -> frozenset[str]:
-        """The changed files that were read, if they decide whether an unchanged file that was not read counts.
+    def files_changing_unread(self) -> frozenset[str]:
+        """The changed files that were read, if other files are unread on one side alone, or for another reason there.
 
-        Such a file is an unread place in the last answer of one side alone, or for another reason. Empty otherwise.
+        Example: hiera.yaml loses a level whose file needs an unknown fact. The file is unread on the side before alone.
+        An empty set if the same other files are unread on both sides. Call it after the answers of both sides.
         """
         files = self.job.hunks.files
         places = [
@@ -300,7 +301,7 @@ def _compared(task: Task, opened: _OpenJob, name: str) -> SubjectComparison:
         sides = [*zip(opened.sides, (before, after), strict=True)]
         found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
     effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    unread |= more | opened.deciding_unread()
+    unread |= more | opened.files_changing_unread()
     return SubjectComparison(name, tuple(found), opened.reads, failed, effects, unread, is_doubtful or is_more)
 
 

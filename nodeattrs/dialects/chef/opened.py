@@ -25,8 +25,8 @@ from nodeattrs.core.looks import FILE, Look, Looks, quietly, value_at
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import tree_with
-from nodeattrs.core.unread import unread_layer
+from nodeattrs.core.tree import spell, tree_with
+from nodeattrs.core.unread import uncomputed, unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, facts_of_last_run, load_facts
 from nodeattrs.dialects.chef.facts.suites import facts_of_suite
@@ -183,7 +183,13 @@ class Nodes(WithFacts):
             tree, lines, trace, deciding, written,
             unread=unread, is_known=not unknown, read_all=compute_deferred,
         )  # fmt: skip
-        return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
+        resources = part_of_resources(run.catalog)
+
+        def compute_parameters() -> None:
+            failures = failures_in(resources.tree, is_left_out=_reads_attributes)
+            self.unread = [*self.unread, *(uncomputed(*one, _place_of(resources, one[0])) for one in failures)]
+
+        return {"attribute": attributes, "resource": resources._replace(read_all=compute_parameters)}
 
     @cached_property
     def _has_no_programs(self) -> bool:
@@ -325,6 +331,11 @@ class Nodes(WithFacts):
         if last is None and suite is not None:
             return facts_of_suite(suite.platform, suite.at(()), self.repository.platforms_folder)
         return facts_of_last_run(NO_FACTS if last is None else last.node.automatic.to_dict())
+
+
+def _place_of(part: Part, path: TreePath) -> str:
+    """The place of a path of a part, as file and line; the path itself where no line sets it."""
+    return next((str(one.place or one.who) for one in part.places(path)), spell(path))
 
 
 def _reads_attributes(value: Deferred) -> bool:
