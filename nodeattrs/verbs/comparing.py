@@ -221,7 +221,7 @@ class _OpenJob:
     def files_changing_unread(self) -> frozenset[str]:
         """The changed files that were read, if other files are unread on one side alone, or for another reason there.
 
-        Example: hiera.yaml loses a level whose file needs an unknown fact. The file is unread on the side before alone.
+        Example: settings no longer name a file that needs an unknown fact. It is unread on the side before alone.
         An empty set if the same other files are unread on both sides. Call it after the answers of both sides.
         """
         files = self.job.hunks.files
